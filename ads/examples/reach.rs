@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use ads::evaluator::{Audience, Criterion, Evaluator, Operator};
 use ads::gazetteer::gazetteer;
-use base::seal::{Keyring, MasterKey};
-use base::{Chance, Clock, Time, UserId};
-use network::insights::{self, Wanted};
-use network::search::Search;
+use base::encryption::{Keyring, MasterKey};
+use base::{Clock, Rng, Time, UserId};
+use network::insights::{self, InsightsQuery};
+use network::search::PostSearch;
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
 
 const WEEK_MS: i64 = 7 * 86_400_000;
@@ -37,7 +37,7 @@ async fn main() {
     let posts: i64 = numbers.next().unwrap_or(1_000_000);
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("locum.db");
-    let clock = Clock::frozen(Time::from_ms(NOW_MS));
+    let clock = Clock::frozen_at(Time::from_ms(NOW_MS));
     let options = || StoreOptions {
         location: DatabaseLocation::File(file.clone()),
         data_dir: folder.path().to_owned(),
@@ -45,20 +45,20 @@ async fn main() {
         node: 0,
         migrate: true,
         clock: clock.clone(),
-        rng: Chance::Os,
-        keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
+        rng: Rng::Os,
+        keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
     };
     drop(Store::open(options()).await.expect("a store"));
-    let begun = base::clock::instant();
+    let begun = base::clock::monotonic_now();
     fill(&file, users, posts);
     println!(
         "{users} users, {posts} posts: filled in {:.1?}",
         begun.elapsed()
     );
     let store = Arc::new(Store::open(options()).await.expect("a store"));
-    let search = Search::open(&folder.path().join("search")).expect("an index");
-    let begun = base::clock::instant();
-    search.finish(&store).await.expect("indexed");
+    let search = PostSearch::open(&folder.path().join("search")).expect("an index");
+    let begun = base::clock::monotonic_now();
+    search.drain_log(&store).await.expect("indexed");
     println!("indexed in {:.1?}", begun.elapsed());
     let evaluator = Evaluator::new(Some(Arc::clone(&search)));
     reach(&store, &evaluator, users).await;
@@ -105,7 +105,7 @@ async fn reach(store: &Store, evaluator: &Arc<Evaluator>, users: i64) {
     for round in 0..ROUNDS {
         let (evaluator, audience) = (Arc::clone(evaluator), audience.clone());
         let read = move |tx: &mut Tx<'_>| {
-            let begun = base::clock::instant();
+            let begun = base::clock::monotonic_now();
             let count = evaluator.estimate(tx, &audience)?.count;
             Ok((count, begun.elapsed()))
         };
@@ -124,7 +124,7 @@ async fn reach(store: &Store, evaluator: &Arc<Evaluator>, users: i64) {
         let (evaluator, audience) = (Arc::clone(evaluator), audience.clone());
         let viewer = UserId::new(((i64::try_from(round).unwrap_or(0) * 7 % users) << 22) + 1);
         let read = move |tx: &mut Tx<'_>| {
-            let begun = base::clock::instant();
+            let begun = base::clock::monotonic_now();
             evaluator.admits(tx, &audience, Some(viewer))?;
             Ok(begun.elapsed())
         };
@@ -141,13 +141,13 @@ async fn look(store: &Store, evaluator: &Arc<Evaluator>, keyword: &str, place: O
         let (keyword, place) = (keyword.to_owned(), place.map(str::to_owned));
         let read = move |tx: &mut Tx<'_>| {
             let country = match &place {
-                Some(code) => Some(insights::Country {
+                Some(code) => Some(insights::InsightsCountry {
                     code: code.clone(),
-                    people: evaluator.people_of(tx, &gazetteer().country(code).unwrap().id)?,
+                    residents: evaluator.people_of(tx, &gazetteer().country(code).unwrap().id)?,
                 }),
                 None => None,
             };
-            let wanted = Wanted {
+            let wanted = InsightsQuery {
                 keywords: vec![keyword.clone()],
                 negatives: vec!["w7".to_owned()],
                 since: Time::from_ms(NOW_MS - WEEK_MS),
@@ -157,10 +157,12 @@ async fn look(store: &Store, evaluator: &Arc<Evaluator>, keyword: &str, place: O
                 blocked: vec![format!("b{round}")],
             };
             let snapshot = evaluator.search()?.snapshot();
-            let begun = base::clock::instant();
-            let volume = insights::volume(tx, &snapshot, &wanted, 3_600_000)?;
+            let begun = base::clock::monotonic_now();
+            let volume = insights::count_volume(tx, &snapshot, &wanted, 3_600_000)?;
             let counted = begun.elapsed();
-            let related = evaluator.insights.related(tx, &snapshot, &wanted)?;
+            let related = evaluator
+                .insights
+                .find_related_keywords(tx, &snapshot, &wanted)?;
             let total: u64 = volume.iter().sum();
             Ok((total, counted, related.len(), begun.elapsed()))
         };
@@ -199,7 +201,7 @@ fn fill(file: &std::path::Path, users: i64, posts: i64) {
         let mut follow = tx
             .prepare("INSERT OR IGNORE INTO follow (source_id, target_id, id) VALUES (?1, ?2, ?3)")
             .unwrap();
-        let recent = base::id::first_at(Time::from_ms(NOW_MS - WEEK_MS));
+        let recent = base::id::first_snowflake_at(Time::from_ms(NOW_MS - WEEK_MS));
         for number in 1..=users {
             let home = names
                 .get(dice.below(names.len()))
@@ -224,7 +226,7 @@ fn fill(file: &std::path::Path, users: i64, posts: i64) {
             .unwrap();
         for number in 0..posts {
             let at = NOW_MS - WEEK_MS + WEEK_MS / posts.max(1) * number;
-            let id = base::id::first_at(Time::from_ms(at)) + number % 4_096;
+            let id = base::id::first_snowflake_at(Time::from_ms(at)) + number % 4_096;
             let count = 6 + dice.below(18);
             let words: Vec<String> = (0..count)
                 .map(|_| format!("w{}", dice.zipf(WORDS)))

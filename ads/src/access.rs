@@ -1,6 +1,6 @@
 //! Roles on an account, and what each may do (contract §1.9).
 
-use base::Speech;
+use base::Vocabulary;
 
 /// What a user is on an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +54,10 @@ impl Role {
 }
 
 /// The permission to make posts, in a vocabulary.
-pub const fn composer(speech: Speech) -> &'static str {
+pub const fn composer(speech: Vocabulary) -> &'static str {
     match speech {
-        Speech::Post => "POST_COMPOSER",
-        Speech::Tweet => "TWEET_COMPOSER",
+        Vocabulary::Post => "POST_COMPOSER",
+        Vocabulary::Tweet => "TWEET_COMPOSER",
     }
 }
 

@@ -8,8 +8,8 @@ mod tree;
 
 use std::sync::Arc;
 
-use base::{Fault, Stop, UserId};
-use network::letters::Site;
+use base::{Error, Fault, UserId};
+use network::emails::EmailSite;
 use serde_json::Value;
 use store::{Tx, records};
 
@@ -68,7 +68,7 @@ pub struct Adviser {
     /// What the operator decided.
     pub house: House,
     /// The platform as its letters name it.
-    pub site: Site,
+    pub site: EmailSite,
 }
 
 /// What could do better of what a funding instrument pays for.
@@ -78,7 +78,7 @@ pub struct Found(Vec<Advice>);
 impl Adviser {
     /// Looks at what a funding instrument pays for. That takes its time and changes nothing, so
     /// that nobody who writes waits for it.
-    pub fn look(&self, tx: &mut Tx<'_>, id: i64) -> Result<Found, Stop> {
+    pub fn look(&self, tx: &mut Tx<'_>, id: i64) -> Result<Found, Error> {
         let Some((mut desk, instrument)) = self.desk(tx, id)? else {
             return Ok(Found::default());
         };
@@ -91,7 +91,7 @@ impl Adviser {
 
     /// Says what was found; the instrument is looked at again a day later. What is `due` is left
     /// alone where another node was faster.
-    pub fn say(&self, tx: &mut Tx<'_>, id: i64, due: bool, found: &Found) -> Result<(), Stop> {
+    pub fn say(&self, tx: &mut Tx<'_>, id: i64, due: bool, found: &Found) -> Result<(), Error> {
         let Some(row) = records::find_by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
             return Ok(());
         };
@@ -117,7 +117,7 @@ impl Adviser {
         &self,
         tx: &'t mut Tx<'c>,
         id: i64,
-    ) -> Result<Option<(Desk<'t, 'c>, Record)>, Stop> {
+    ) -> Result<Option<(Desk<'t, 'c>, Record)>, Error> {
         let Some(row) = records::find_by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
             return Ok(None);
         };
@@ -139,7 +139,7 @@ pub fn instruments(tx: &mut Tx<'_>, account: i64) -> Result<Vec<i64>, Fault> {
 }
 
 /// What could do better of what an instrument pays for, the most worthwhile first.
-fn found(desk: &mut Desk<'_, '_>, instrument: i64) -> Result<Vec<Advice>, Stop> {
+fn found(desk: &mut Desk<'_, '_>, instrument: i64) -> Result<Vec<Advice>, Error> {
     let mut branches = Vec::new();
     for campaign in desk.shown(&CAMPAIGN, "funding_instrument_id", instrument)? {
         let items = desk.shown(&LINE_ITEM, "campaign_id", campaign.id)?;
@@ -160,7 +160,7 @@ fn settle(
     desk: &mut Desk<'_, '_>,
     instrument: i64,
     found: &[Advice],
-) -> Result<Option<Record>, Stop> {
+) -> Result<Option<Record>, Error> {
     let now = desk.now();
     let said = desk.with(&RECOMMENDATION, "funding_instrument_id", instrument)?;
     let still: Vec<String> = found.iter().map(|one| one.subject.clone()).collect();
@@ -204,14 +204,14 @@ fn settle(
     engine::create(desk, &RECOMMENDATION, &given).map(Some)
 }
 
-fn move_to(desk: &mut Desk<'_, '_>, mut record: Record, status: &str) -> Result<(), Stop> {
+fn move_to(desk: &mut Desk<'_, '_>, mut record: Record, status: &str) -> Result<(), Error> {
     record.set("status", status);
     record.updated_at = desk.now();
     desk.keep(&record)
 }
 
 /// Turns down what an account is recommended; false when there is no such thing.
-pub fn dismiss(desk: &mut Desk<'_, '_>, id: i64) -> Result<bool, Stop> {
+pub fn dismiss(desk: &mut Desk<'_, '_>, id: i64) -> Result<bool, Error> {
     let found = desk.find(&RECOMMENDATION, id)?;
     let Some(mut record) = found.filter(|one| one.text("status") == "PENDING") else {
         return Ok(false);
@@ -222,7 +222,7 @@ pub fn dismiss(desk: &mut Desk<'_, '_>, id: i64) -> Result<bool, Stop> {
 }
 
 /// Notes that an account did what it is recommended; false when something of it is not done.
-pub fn follow(desk: &mut Desk<'_, '_>, id: i64) -> Result<bool, Stop> {
+pub fn follow(desk: &mut Desk<'_, '_>, id: i64) -> Result<bool, Error> {
     let found = desk.find(&RECOMMENDATION, id)?;
     let Some(record) = found.filter(|one| one.text("status") == "PENDING") else {
         return Ok(false);

@@ -8,7 +8,7 @@ mod metrics;
 mod reach;
 mod series;
 
-use base::Stop;
+use base::Error;
 use serde_json::{Value, json};
 
 use crate::access::Who;
@@ -135,7 +135,7 @@ pub static OPERATIONS: &[Custom] = &[
 /// Days that are answered at once.
 const AT_ONCE: i64 = 7;
 
-fn stats(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn stats(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let ask = Ask::read(desk, given, AT_ONCE)?;
     let (length, data) = series::series(desk.tx, &ask)?;
     let mut answer = Answer::one(&data);
@@ -146,7 +146,7 @@ fn stats(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// The figures that a job works out, at once: for a person who looks at those of one thing.
-pub fn at_once(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Value, Stop> {
+pub fn at_once(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Value, Error> {
     let ask = Ask::long(desk, given)?;
     let (_, data) = series::series(desk.tx, &ask)?;
     Ok(data)

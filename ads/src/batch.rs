@@ -1,7 +1,7 @@
 //! Many changes in one request: all of them, or none (contract §1.7).
 
-use base::refusal::{Declined, Problem};
-use base::{Refusal, Stop};
+use base::refusal::{AdsProblem, AdsRefusal};
+use base::{Error, Refusal};
 use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
@@ -45,7 +45,7 @@ impl<'i> Item<'i> {
 }
 
 /// Does a batch.
-pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Answer, Stop> {
+pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let items = whole(of, given.json.as_ref())?;
     let items: Vec<Item<'_>> = items.iter().map(|item| Item::read(of, item)).collect();
@@ -57,7 +57,7 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
             .is_some_and(|item| item.verb != Some(Verb::Delete))
     });
     let mut done: Vec<Option<Record>> = items.iter().map(|_| None).collect();
-    let mut wrong: Vec<Vec<Problem>> = items.iter().map(|_| Vec::new()).collect();
+    let mut wrong: Vec<Vec<AdsProblem>> = items.iter().map(|_| Vec::new()).collect();
     let mut requests = vec![Value::Null; items.len()];
     desk.batch = Some(Batch {
         of,
@@ -77,7 +77,9 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
         }
         match result {
             Ok(record) => put(&mut done, place, Some(record)),
-            Err(Stop::Refused(Refusal::Ads(declined))) => put(&mut wrong, place, declined.problems),
+            Err(Error::Refused(Refusal::Ads(declined))) => {
+                put(&mut wrong, place, declined.problems)
+            }
             Err(other) => return Err(other),
         }
     }
@@ -86,7 +88,7 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
         settle(desk, batch, &mut wrong)?;
     }
     if wrong.iter().any(|problems| !problems.is_empty()) {
-        let declined = Declined {
+        let declined = AdsRefusal {
             problems: Vec::new(),
             items: wrong,
             request: Value::from(requests).to_string(),
@@ -103,8 +105,8 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
 fn settle(
     desk: &mut Desk<'_, '_>,
     batch: Option<Batch>,
-    wrong: &mut [Vec<Problem>],
-) -> Result<(), Stop> {
+    wrong: &mut [Vec<AdsProblem>],
+) -> Result<(), Error> {
     let Some(batch) = batch else { return Ok(()) };
     let Some(settles) = batch.of.settles else {
         return Ok(());
@@ -125,8 +127,8 @@ fn put<T>(all: &mut [T], place: usize, value: T) {
 }
 
 /// The batch itself: an array of objects, not empty and not too long.
-fn whole<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value], Stop> {
-    let wrong = |message: String| Stop::from(Problem::new("INVALID_PARAMETER", message));
+fn whole<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value], Error> {
+    let wrong = |message: String| Error::from(AdsProblem::new("INVALID_PARAMETER", message));
     let Some(Value::Array(items)) = json else {
         return Err(wrong("The request body must be a JSON array".to_owned()));
     };
@@ -148,18 +150,18 @@ fn one(
     desk: &mut Desk<'_, '_>,
     of: &'static Resource,
     item: &Item<'_>,
-) -> (Value, Result<Record, Stop>) {
+) -> (Value, Result<Record, Error>) {
     let speech = desk.caller.speech;
     let account = desk.account().map(|account| account.record.written_id());
     let Some(verb) = item.verb else {
         let problem = match item.name {
-            Value::Null => Problem::missing("operation_type"),
+            Value::Null => AdsProblem::missing_parameter("operation_type"),
             other => {
                 let shown = Raw::Json(other).shown();
                 let message = format!(
                     "Expected Create, Update or Delete, got \"{shown}\" for operation_type"
                 );
-                Problem::parameter("operation_type", shown, message)
+                AdsProblem::invalid_parameter("operation_type", shown, message)
             }
         };
         let request = json!({ "params": {}, "operation_type": item.name });
@@ -193,15 +195,15 @@ fn id_of(
     of: &'static Resource,
     item: &Item<'_>,
     given: &mut Given,
-    speech: base::Speech,
-) -> Result<i64, Problem> {
-    let name = of.id.in_speech(speech);
+    speech: base::Vocabulary,
+) -> Result<i64, AdsProblem> {
+    let name = of.id.name_in(speech);
     let sent = item
         .params
         .iter()
-        .find(|(key, _)| of.id.is(key))
+        .find(|(key, _)| of.id.matches(key))
         .or_else(|| item.params.iter().find(|(key, _)| *key == "id"));
-    let (_, value) = sent.ok_or_else(|| Problem::missing(name))?;
+    let (_, value) = sent.ok_or_else(|| AdsProblem::missing_parameter(name))?;
     let text = Raw::Json(value).shown();
     let id = of.ids.read(name, &text)?;
     given

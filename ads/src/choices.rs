@@ -1,7 +1,7 @@
 //! What line items may be targeted by that is somebody's choice: interests, conversations, events
 //! and the like. Some are built in; an operator adds others, and changes any.
 
-use base::{Fault, Refusal, Stop};
+use base::{Error, Fault, Refusal};
 use network::keywords;
 use serde_json::{Map, Value, json};
 use store::Tx;
@@ -140,7 +140,8 @@ impl Choice {
         let tags = self.texts("hashtags").into_iter();
         let tags = tags.map(|tag| format!("#{}", tag.trim_start_matches('#')));
         let all = keywords.chain(tags);
-        all.filter_map(|text| keywords::clause(&text)).collect()
+        all.filter_map(|text| keywords::keyword_clause(&text))
+            .collect()
     }
 }
 
@@ -169,10 +170,10 @@ fn next_value(tx: &mut Tx<'_>, kind: &str, name: &str) -> Result<String, Fault> 
 }
 
 /// Adds an option, or changes the one with its value.
-pub fn add(tx: &mut Tx<'_>, new: &NewChoice) -> Result<Choice, Stop> {
+pub fn add(tx: &mut Tx<'_>, new: &NewChoice) -> Result<Choice, Error> {
     let kind = new.kind.to_ascii_uppercase();
-    let wrong = |name: &'static str, value: &str, message: String| -> Stop {
-        Refusal::invalid(name, value, message).into()
+    let wrong = |name: &'static str, value: &str, message: String| -> Error {
+        Refusal::invalid_parameter(name, value, message).into()
     };
     if !KINDS.contains(&kind.as_str()) {
         let message = format!("A type is one of {}", KINDS.join(", "));

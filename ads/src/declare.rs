@@ -11,8 +11,8 @@ pub use field::{
 };
 pub use gate::Gate;
 
-use base::refusal::Problem;
-use base::{Stop, Word};
+use base::refusal::AdsProblem;
+use base::{Error, VocabularyWord};
 use serde_json::Value;
 
 use crate::access::Who;
@@ -28,7 +28,7 @@ pub struct Resource {
     /// What one of them is called; its kind in the store: `tracking_tag`.
     pub name: &'static str,
     /// What parameters and paths call its id.
-    pub id: Word,
+    pub id: VocabularyWord,
     /// Its path below the account; `<posts>` is spelled by either vocabulary.
     pub path: &'static str,
     /// One of them, for people: `tracking tag`.
@@ -98,18 +98,18 @@ pub struct Resource {
 }
 
 /// Looks at what changes of a request have led to; what is wrong with each of them, in their order.
-pub type Settles = fn(&mut Desk<'_, '_>, &[Change]) -> Result<Vec<Vec<Problem>>, Stop>;
+pub type Settles = fn(&mut Desk<'_, '_>, &[Change]) -> Result<Vec<Vec<AdsProblem>>, Error>;
 /// Looks at what is asked of a list.
-pub type Looks = fn(&mut Desk<'_, '_>, &Given) -> Result<(), Stop>;
+pub type Looks = fn(&mut Desk<'_, '_>, &Given) -> Result<(), Error>;
 /// Does what follows from a change.
-pub type After = fn(&mut Desk<'_, '_>, &Change) -> Result<(), Stop>;
+pub type After = fn(&mut Desk<'_, '_>, &Change) -> Result<(), Error>;
 /// Finds the record that a new one would only repeat.
-pub type Twin = fn(&mut Desk<'_, '_>, &Record) -> Result<Option<Record>, Stop>;
+pub type Twin = fn(&mut Desk<'_, '_>, &Record) -> Result<Option<Record>, Error>;
 /// Works out further members of some records, in their order.
 pub type Computed =
-    fn(&mut Desk<'_, '_>, &[Record]) -> Result<Vec<Vec<(&'static str, Value)>>, Stop>;
+    fn(&mut Desk<'_, '_>, &[Record]) -> Result<Vec<Vec<(&'static str, Value)>>, Error>;
 /// Writes some records as JSON, in their order.
-pub type Shows = fn(&mut Desk<'_, '_>, &[Record]) -> Result<Vec<String>, Stop>;
+pub type Shows = fn(&mut Desk<'_, '_>, &[Record]) -> Result<Vec<String>, Error>;
 
 /// What can be done to a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,11 +169,11 @@ pub enum Often {
 #[derive(Debug)]
 pub enum Rule {
     /// Of it alone.
-    Own(fn(&Change) -> Result<(), Problem>),
+    Own(fn(&Change) -> Result<(), AdsProblem>),
     /// Of it and the record that this field refers to.
-    Beside(&'static str, fn(&Change, &Record) -> Result<(), Problem>),
+    Beside(&'static str, fn(&Change, &Record) -> Result<(), AdsProblem>),
     /// Of it and whatever else there is; may set fields that nobody sends.
-    Within(fn(&mut Desk<'_, '_>, &mut Change) -> Result<(), Stop>),
+    Within(fn(&mut Desk<'_, '_>, &mut Change) -> Result<(), Error>),
 }
 
 impl Resource {
@@ -195,7 +195,7 @@ impl Resource {
     /// What most resources are.
     pub const DEFAULT: Self = Self {
         name: "",
-        id: Word::same(""),
+        id: VocabularyWord::same_in_both(""),
         path: "",
         about: "",
         older: "",

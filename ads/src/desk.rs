@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use base::refusal::Problem;
-use base::{Speech, Stop, Time, UserId};
+use base::refusal::AdsProblem;
+use base::{Error, Time, UserId, Vocabulary};
 use store::records;
 use store::{Tx, ads};
 
@@ -91,7 +91,7 @@ impl<'t, 'c> Desk<'t, 'c> {
         let caller = Caller {
             user,
             app: None,
-            speech: Speech::Post,
+            speech: Vocabulary::Post,
             sandbox: account.flag("sandbox"),
         };
         let mut desk = Self::new(tx, caller);
@@ -111,7 +111,7 @@ impl<'t, 'c> Desk<'t, 'c> {
         who: Who,
         writes: bool,
         with_deleted: bool,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Error> {
         if writes {
             // All changes of an account come one after the other: limits and sums hold by that.
             records::lock(self.tx, ACCOUNT.name, id)?;
@@ -129,12 +129,12 @@ impl<'t, 'c> Desk<'t, 'c> {
         };
         if !who.allows(role) {
             let message = "The role on this account does not allow this action";
-            return Err(Problem::new("ACTION_NOT_ALLOWED", message).into());
+            return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
         }
         let approval = record.text("approval_status");
         if writes && who == Who::CampaignWriter && approval != "ACCEPTED" {
             let message = format!("Campaigns are not changed while the account is {approval}");
-            return Err(Problem::new("INVALID_ACCOUNT_SERVICE_LEVEL", message).into());
+            return Err(AdsProblem::new("INVALID_ACCOUNT_SERVICE_LEVEL", message).into());
         }
         self.account = Some(Account {
             record,
@@ -145,19 +145,19 @@ impl<'t, 'c> Desk<'t, 'c> {
     }
 
     /// The account that is worked on.
-    pub fn account(&self) -> Result<&Account, Stop> {
+    pub fn account(&self) -> Result<&Account, Error> {
         let missing = || base::Fault::new("an operation without an account looks for one");
         self.account.as_ref().ok_or_else(|| missing().into())
     }
 
     /// Who decides who is reached.
-    pub fn evaluator(&self) -> Result<Arc<Evaluator>, Stop> {
+    pub fn evaluator(&self) -> Result<Arc<Evaluator>, Error> {
         let missing = || base::Fault::new("users are looked at without an evaluator");
         Ok(self.evaluator.clone().ok_or_else(missing)?)
     }
 
     /// Its id.
-    pub fn account_id(&self) -> Result<i64, Stop> {
+    pub fn account_id(&self) -> Result<i64, Error> {
         Ok(self.account()?.record.id)
     }
 
@@ -167,7 +167,7 @@ impl<'t, 'c> Desk<'t, 'c> {
     }
 
     /// A record of the account or of everyone, deleted or not.
-    pub fn find(&mut self, of: &'static Resource, id: i64) -> Result<Option<Record>, Stop> {
+    pub fn find(&mut self, of: &'static Resource, id: i64) -> Result<Option<Record>, Error> {
         let account = self.account_id()?;
         let row = records::find_by_id(self.tx, of.name, id)?;
         let row = row.filter(|row| [account, EVERYONE].contains(&row.account_id));
@@ -175,14 +175,14 @@ impl<'t, 'c> Desk<'t, 'c> {
     }
 
     /// A record of the account that is not deleted, or the refusal that says so.
-    pub fn need(&mut self, of: &'static Resource, id: i64) -> Result<Record, Stop> {
+    pub fn need(&mut self, of: &'static Resource, id: i64) -> Result<Record, Error> {
         let found = self.find(of, id)?.filter(|record| !record.deleted);
         found.ok_or_else(|| self.not_found(of, id).into())
     }
 
     /// That a record is not there.
-    pub fn not_found(&self, of: &Resource, id: i64) -> Problem {
-        not_found(of, of.id.in_speech(self.caller.speech), id)
+    pub fn not_found(&self, of: &Resource, id: i64) -> AdsProblem {
+        not_found(of, of.id.name_in(self.caller.speech), id)
     }
 
     /// The account's records whose field has a value, oldest first.
@@ -191,7 +191,7 @@ impl<'t, 'c> Desk<'t, 'c> {
         of: &'static Resource,
         field: &'static str,
         value: i64,
-    ) -> Result<Vec<Record>, Stop> {
+    ) -> Result<Vec<Record>, Error> {
         let account = self.account_id()?;
         let rows = records::list_by_field(self.tx, of.name, account, (field, value), false)?;
         let all: Result<Vec<Record>, _> = rows.iter().map(|row| Record::stored(of, row)).collect();
@@ -204,7 +204,7 @@ impl<'t, 'c> Desk<'t, 'c> {
         of: &'static Resource,
         field: &'static str,
         value: i64,
-    ) -> Result<Vec<Record>, Stop> {
+    ) -> Result<Vec<Record>, Error> {
         let account = self.account_id()?;
         let rows = records::list_by_field(self.tx, of.name, account, (field, value), true)?;
         let all: Result<Vec<Record>, _> = rows.iter().map(|row| Record::stored(of, row)).collect();
@@ -223,7 +223,7 @@ impl<'t, 'c> Desk<'t, 'c> {
     }
 
     /// Writes a record as it now is, without anyone being told: what the platform works out.
-    pub fn keep(&mut self, record: &Record) -> Result<(), Stop> {
+    pub fn keep(&mut self, record: &Record) -> Result<(), Error> {
         Ok(records::update(
             self.tx,
             record.of.name,
@@ -233,16 +233,16 @@ impl<'t, 'c> Desk<'t, 'c> {
 }
 
 /// That a record is not there.
-pub fn not_found(of: &Resource, name: &'static str, id: i64) -> Problem {
+pub fn not_found(of: &Resource, name: &'static str, id: i64) -> AdsProblem {
     let written = of.ids.write(id.max(0));
     let message = format!("The {} {written} was not found", of.about);
-    Problem::parameter(name, written, message).code(of.not_found)
+    AdsProblem::invalid_parameter(name, written, message).with_code(of.not_found)
 }
 
-fn no_account(id: i64) -> Stop {
+fn no_account(id: i64) -> Error {
     let written = ACCOUNT.ids.write(id.max(0));
     let message = "User is not associated with this account, or it does not exist".to_owned();
-    Problem::parameter("account_id", written, message)
-        .code("ACCOUNT_NOT_FOUND")
+    AdsProblem::invalid_parameter("account_id", written, message)
+        .with_code("ACCOUNT_NOT_FOUND")
         .into()
 }

@@ -1,7 +1,7 @@
 //! Whom a line item may be shown to: the one place that says so (contract §8.2, §8.6).
 
-use base::{Stop, UserId};
-use network::visibility::{Sight, Sights, Viewer};
+use base::{Error, UserId};
+use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use store::posts::Post;
 
 use crate::desk::Desk;
@@ -15,7 +15,7 @@ pub fn eligible(
     evaluator: &Evaluator,
     item: &Record,
     viewer: Option<UserId>,
-) -> Result<bool, Stop> {
+) -> Result<bool, Error> {
     if let Some(user) = viewer {
         let found = store::users::find_by_id(desk.tx, user)?;
         if found.is_none_or(|found| found.state != store::users::UserState::Active) {
@@ -39,16 +39,16 @@ pub fn eligible(
 }
 
 /// Whether either of two users blocks the other.
-fn is_apart(desk: &mut Desk<'_, '_>, one: UserId, other: UserId) -> Result<bool, Stop> {
+fn is_apart(desk: &mut Desk<'_, '_>, one: UserId, other: UserId) -> Result<bool, Error> {
     use network::visibility::is_blocked;
     Ok(is_blocked(desk.tx, one, other)? || is_blocked(desk.tx, other, one)?)
 }
 
 /// Whether a viewer may see a post.
-pub fn sees(desk: &mut Desk<'_, '_>, viewer: Option<UserId>, post: &Post) -> Result<bool, Stop> {
+pub fn sees(desk: &mut Desk<'_, '_>, viewer: Option<UserId>, post: &Post) -> Result<bool, Error> {
     let viewer = Viewer { user: viewer };
     let author = store::users::find_by_id(desk.tx, post.author_id)?;
-    let mut sights = Sights::of_authors(desk.tx, viewer, author.as_ref())?;
-    sights.admit(desk.tx, std::iter::once(post))?;
-    Ok(sights.of_post(post) == Sight::Visible)
+    let mut sights = AuthorVisibilities::load(desk.tx, viewer, author.as_ref())?;
+    sights.admit_posts(desk.tx, std::iter::once(post))?;
+    Ok(sights.post_visibility(post) == Visibility::Visible)
 }

@@ -1,7 +1,7 @@
 //! What can be done to any resource.
 
-use base::refusal::Problem;
-use base::{Fault, Refusal, Stop};
+use base::refusal::AdsProblem;
+use base::{Error, Fault, Refusal};
 use serde_json::Value;
 use store::records::{self, RecordVisibility};
 
@@ -15,7 +15,7 @@ use crate::record::Record;
 use crate::resources::{RESOURCES, features};
 
 /// One record, deleted or not.
-pub fn get(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Record, Stop> {
+pub fn get(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Record, Error> {
     checked(given)?;
     let id = id_of(of, given)?;
     if given.flag("with_deleted") {
@@ -26,13 +26,13 @@ pub fn get(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
 }
 
 /// The id that the path names.
-pub fn id_of(of: &Resource, given: &Given) -> Result<i64, Stop> {
+pub fn id_of(of: &Resource, given: &Given) -> Result<i64, Error> {
     let id = given.int(of.id.post);
-    id.ok_or_else(|| Problem::missing(of.id.post).into())
+    id.ok_or_else(|| AdsProblem::missing_parameter(of.id.post).into())
 }
 
 /// Refuses a request that could not be understood.
-pub fn checked(given: &Given) -> Result<(), Stop> {
+pub fn checked(given: &Given) -> Result<(), Error> {
     if given.problems.is_empty() {
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub fn create(
     desk: &mut Desk<'_, '_>,
     of: &'static Resource,
     given: &Given,
-) -> Result<Record, Stop> {
+) -> Result<Record, Error> {
     let mut problems = given.problems.clone();
     missing_references(desk, of, given, &mut problems)?;
     refuse(problems)?;
@@ -75,7 +75,7 @@ pub fn create(
     insert(desk, change)
 }
 
-fn insert(desk: &mut Desk<'_, '_>, mut change: Change) -> Result<Record, Stop> {
+fn insert(desk: &mut Desk<'_, '_>, mut change: Change) -> Result<Record, Error> {
     let of = change.record.of;
     let sequence = if of.sequence.is_empty() {
         of.name
@@ -97,7 +97,7 @@ fn insert(desk: &mut Desk<'_, '_>, mut change: Change) -> Result<Record, Stop> {
 }
 
 /// A record that would be repeated: as it is, or not deleted any longer.
-fn revive(desk: &mut Desk<'_, '_>, found: Record) -> Result<Record, Stop> {
+fn revive(desk: &mut Desk<'_, '_>, found: Record) -> Result<Record, Error> {
     if !found.deleted {
         return Ok(found);
     }
@@ -122,7 +122,7 @@ pub fn update(
     of: &'static Resource,
     id: i64,
     given: &Given,
-) -> Result<Record, Stop> {
+) -> Result<Record, Error> {
     let before = desk.need(of, id)?;
     let mut problems = given.problems.clone();
     missing_references(desk, of, given, &mut problems)?;
@@ -155,7 +155,7 @@ pub fn update(
 }
 
 /// Deletes a record, and hides what belongs to it.
-pub fn delete(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result<Record, Stop> {
+pub fn delete(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result<Record, Error> {
     let before = desk.need(of, id)?;
     let mut change = Change {
         verb: Verb::Delete,
@@ -178,7 +178,7 @@ pub fn delete(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result
 
 /// What belongs to something deleted is listed with deleted records only, and says that it was not
 /// deleted itself.
-fn hide_below(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result<(), Stop> {
+fn hide_below(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result<(), Error> {
     let account = desk.account_id()?;
     for below in RESOURCES {
         let parents = below.fields.iter().filter(|field| match field.kind {
@@ -207,7 +207,7 @@ fn level(record: &Record) -> RecordVisibility {
 }
 
 /// Notes what happened and does what follows from it.
-fn settled(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn settled(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     history::note(desk, change)?;
     if let Some(after) = change.record.of.after {
         after(desk, change)?;
@@ -223,7 +223,7 @@ fn settled(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     refuse(wrong.into_iter().flatten().collect())
 }
 
-fn refuse(problems: Vec<Problem>) -> Result<(), Stop> {
+fn refuse(problems: Vec<AdsProblem>) -> Result<(), Error> {
     if problems.is_empty() {
         return Ok(());
     }
@@ -235,8 +235,8 @@ fn missing_references(
     desk: &mut Desk<'_, '_>,
     of: &'static Resource,
     given: &Given,
-    problems: &mut Vec<Problem>,
-) -> Result<(), Stop> {
+    problems: &mut Vec<AdsProblem>,
+) -> Result<(), Error> {
     for field in of.fields {
         let Kind::Reference(to, _) = field.kind else {
             continue;
@@ -246,7 +246,7 @@ fn missing_references(
         };
         let found = desk.find(to, id)?;
         if found.is_none_or(|found| found.deleted || found.level == RecordVisibility::Hidden) {
-            let name = field.name.in_speech(desk.caller.speech);
+            let name = field.name.name_in(desk.caller.speech);
             problems.push(not_found(to, name, id));
         }
     }
@@ -254,7 +254,7 @@ fn missing_references(
 }
 
 /// Whether a change keeps the rules; all that it breaks is told.
-fn judge(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn judge(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return within(desk, change);
     }
@@ -275,7 +275,7 @@ fn judge(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
 }
 
 /// Rules that look around come last: what they find is worth nothing if the rest is wrong.
-fn within(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn within(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let mut problems = Vec::new();
     for rule in change.record.of.rules {
         let Rule::Within(holds) = rule else {
@@ -283,7 +283,7 @@ fn within(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
         };
         match holds(desk, change) {
             Ok(()) => {}
-            Err(Stop::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
+            Err(Error::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
             Err(other) => return Err(other),
         }
     }
@@ -294,7 +294,7 @@ fn beside(
     desk: &mut Desk<'_, '_>,
     change: &Change,
     name: &'static str,
-) -> Result<Option<Record>, Stop> {
+) -> Result<Option<Record>, Error> {
     let field = change.record.of.field(name);
     match (field.map(|field| field.kind), change.record.int(name)) {
         (Some(Kind::Reference(to, _)), Some(id)) => desk.find(to, id),
@@ -303,7 +303,7 @@ fn beside(
 }
 
 /// Records as they are shown, with what is worked out of each.
-pub fn show(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Vec<String>, Stop> {
+pub fn show(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Vec<String>, Error> {
     if let Some(shows) = records.first().and_then(|record| record.of.shows) {
         return shows(desk, records);
     }
@@ -322,13 +322,13 @@ pub fn show(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Vec<String>, 
 }
 
 /// One record as it is shown.
-pub fn show_one(desk: &mut Desk<'_, '_>, record: &Record) -> Result<String, Stop> {
+pub fn show_one(desk: &mut Desk<'_, '_>, record: &Record) -> Result<String, Error> {
     let shown = show(desk, std::slice::from_ref(record))?;
     Ok(shown.into_iter().next().unwrap_or_default())
 }
 
 /// Several as an array.
-pub fn show_all(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<String, Stop> {
+pub fn show_all(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<String, Error> {
     let shown = show(desk, records)?;
     let length: usize = shown.iter().map(|one| one.len() + 1).sum();
     let mut text = String::with_capacity(length + 2);

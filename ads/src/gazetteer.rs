@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use query::Reading;
-use query::words::hash;
+use query::MatchMode;
+use query::words::hash_text;
 
 const PLACES: &str = include_str!("../data/places.tsv");
 
@@ -68,7 +68,7 @@ fn id_of(kind: &str, country: &str, name: &str) -> String {
 /// What a name is found by, in any case and without accents.
 pub(crate) fn name_key(name: &str) -> u64 {
     let edge = |letter: char| !letter.is_alphanumeric();
-    hash(name.trim_matches(edge), Reading::Search)
+    hash_text(name.trim_matches(edge), MatchMode::Search)
 }
 
 impl Gazetteer {

@@ -1,7 +1,7 @@
 //! The parameters of a request, read as its operation declares them, and their echo.
 
-use base::Speech;
-use base::refusal::Problem;
+use base::Vocabulary;
+use base::refusal::AdsProblem;
 use serde_json::{Map, Value};
 
 use crate::declare::{Need, Verb};
@@ -16,7 +16,7 @@ pub struct Given {
     /// All of it as it is told back.
     pub echo: Map<String, Value>,
     /// What is wrong with it.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<AdsProblem>,
     /// The JSON body, whole.
     pub json: Option<Value>,
     /// What was sent in the query beside it.
@@ -44,7 +44,10 @@ impl Given {
             .iter()
             .filter(|param| param.place == Place::Path)
         {
-            let sent = request.path.iter().find(|(name, _)| param.name.is(name));
+            let sent = request
+                .path
+                .iter()
+                .find(|(name, _)| param.name.matches(name));
             let texts: Vec<String> = sent.into_iter().map(|(_, text)| text.clone()).collect();
             given.take(param, Raw::Text(&texts), speech, true);
         }
@@ -59,7 +62,7 @@ impl Given {
                         "The request body must be JSON, with Content-Type application/json";
                     given
                         .problems
-                        .push(Problem::new("INVALID_PARAMETER", message));
+                        .push(AdsProblem::new("INVALID_PARAMETER", message));
                     return given;
                 }
             }
@@ -74,7 +77,7 @@ impl Given {
     pub fn read_item(
         params: &[Param],
         members: &Map<String, Value>,
-        speech: Speech,
+        speech: Vocabulary,
         unsets: bool,
     ) -> Self {
         let mut given = Self::default();
@@ -85,7 +88,7 @@ impl Given {
         given
     }
 
-    fn read_from(&mut self, operation: &Operation, source: &Source<'_>, speech: Speech) {
+    fn read_from(&mut self, operation: &Operation, source: &Source<'_>, speech: Vocabulary) {
         let unsets =
             matches!(operation.does, Does::Verb(_, Verb::Update)) || operation.method == "PUT";
         // What comes as JSON is not told back.
@@ -103,7 +106,7 @@ impl Given {
         &mut self,
         param: &Param,
         source: &Source<'_>,
-        speech: Speech,
+        speech: Vocabulary,
         unsets: bool,
         echoes: bool,
     ) {
@@ -136,7 +139,7 @@ impl Given {
         &mut self,
         param: &Param,
         raw: Option<Raw<'_>>,
-        speech: Speech,
+        speech: Vocabulary,
         unsets: bool,
         echoes: bool,
     ) {
@@ -156,14 +159,15 @@ impl Given {
             Some(raw) if !raw.is_empty() => self.take(param, raw, speech, echoes),
             Some(raw) if unsets && param.need == Need::May => {
                 let message = format!("{} cannot be unset", param.spelled(speech));
-                let problem = Problem::parameter(param.spelled(speech), raw.shown(), message);
+                let problem =
+                    AdsProblem::invalid_parameter(param.spelled(speech), raw.shown(), message);
                 self.problems.push(problem);
             }
             _ => self.miss(param, speech, echoes),
         }
     }
 
-    fn take(&mut self, param: &Param, raw: Raw<'_>, speech: Speech, echoes: bool) {
+    fn take(&mut self, param: &Param, raw: Raw<'_>, speech: Vocabulary, echoes: bool) {
         let name = param.spelled(speech);
         match param.kind.read(&name, raw) {
             Ok(value) => {
@@ -182,9 +186,10 @@ impl Given {
         }
     }
 
-    fn miss(&mut self, param: &Param, speech: Speech, echoes: bool) {
+    fn miss(&mut self, param: &Param, speech: Vocabulary, echoes: bool) {
         if param.need == Need::Must {
-            self.problems.push(Problem::missing(param.spelled(speech)));
+            self.problems
+                .push(AdsProblem::missing_parameter(param.spelled(speech)));
         }
         if let Some(usual) = &param.default {
             if echoes && param.echoes_default {

@@ -1,6 +1,6 @@
 //! What was changed: noted in the transaction of the change, and told to whoever follows the log.
 
-use base::{Speech, Stop};
+use base::{Error, Vocabulary};
 use serde_json::{Map, Value, json};
 use store::{ads, event_log};
 
@@ -10,7 +10,7 @@ use crate::desk::Desk;
 use crate::request::CONSOLE;
 
 /// Notes a change.
-pub fn note(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+pub fn note(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     let record = &change.record;
     let verb = match change.verb {
         Verb::Delete => "delete",
@@ -51,7 +51,7 @@ fn data(change: &Change, before: bool) -> Map<String, Value> {
         Some(was) if before => was,
         _ => &change.record,
     };
-    let mut members = record.spoken(Speech::Post);
+    let mut members = record.spoken(Vocabulary::Post);
     members.insert("deleted".to_owned(), record.deleted.into());
     members
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use base::refusal::Problem;
-use base::{Speech, Time, Word};
+use base::refusal::AdsProblem;
+use base::{Time, Vocabulary, VocabularyWord};
 use serde_json::{Number, Value};
 
 use crate::declare::Resource;
@@ -24,7 +24,7 @@ pub enum Kind {
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// One of these words, which the vocabularies spell differently.
-    Word(&'static [Word]),
+    Word(&'static [VocabularyWord]),
     /// Some of these words.
     SomeOf(&'static [&'static str]),
     /// Some texts: so many of so many characters at most.
@@ -50,7 +50,7 @@ pub enum Kind {
     /// Addresses of cards, so many at most: `card://1234`.
     CardUris(usize),
     /// JSON whose shape is looked at by this.
-    Shape(fn(&Value) -> Result<Value, Problem>),
+    Shape(fn(&Value) -> Result<Value, AdsProblem>),
 }
 
 /// How ids are written.
@@ -185,7 +185,7 @@ impl Kind {
     }
 
     /// Reads a value into the form in which it is kept.
-    pub fn read(self, name: &str, raw: Raw<'_>) -> Result<Value, Problem> {
+    pub fn read(self, name: &str, raw: Raw<'_>) -> Result<Value, AdsProblem> {
         let wrong = || self.wrong(name, raw);
         if let Self::Shape(shape) = self {
             return match raw {
@@ -206,10 +206,10 @@ impl Kind {
         }
     }
 
-    fn wrong(self, name: &str, raw: Raw<'_>) -> Problem {
+    fn wrong(self, name: &str, raw: Raw<'_>) -> AdsProblem {
         let (value, expected) = (raw.shown(), self.expected());
         let message = format!("Expected {expected}, got \"{value}\" for {name}");
-        Problem::parameter(name.to_owned(), value, message)
+        AdsProblem::invalid_parameter(name.to_owned(), value, message)
     }
 
     fn read_one(self, text: &str) -> Option<Value> {
@@ -251,7 +251,7 @@ impl Kind {
         }
     }
 
-    fn read_list(self, name: &str, texts: &[String], raw: Raw<'_>) -> Result<Value, Problem> {
+    fn read_list(self, name: &str, texts: &[String], raw: Raw<'_>) -> Result<Value, AdsProblem> {
         let most = match self {
             Self::Texts(most, _)
             | Self::Ids(_, most)
@@ -277,12 +277,12 @@ impl Kind {
     }
 
     /// A kept value as it is shown.
-    pub fn speak(self, kept: &Value, speech: Speech) -> Value {
+    pub fn speak(self, kept: &Value, speech: Vocabulary) -> Value {
         self.spoken(kept, speech).into_owned()
     }
 
     /// The same, without a copy of what is shown as it is kept.
-    pub fn spoken(self, kept: &Value, speech: Speech) -> Cow<'_, Value> {
+    pub fn spoken(self, kept: &Value, speech: Vocabulary) -> Cow<'_, Value> {
         if let Value::Array(items) = kept {
             let items = items.iter().map(|item| self.speak(item, speech));
             return Cow::Owned(items.collect());
@@ -298,7 +298,7 @@ impl Kind {
             (Self::Word(words), _) => {
                 let kept = kept.as_str().unwrap_or_default();
                 let word = words.iter().find(|word| word.post == kept);
-                word.map_or_else(|| kept.into(), |word| word.in_speech(speech).into())
+                word.map_or_else(|| kept.into(), |word| word.name_in(speech).into())
             }
             _ => return Cow::Borrowed(kept),
         };
@@ -306,7 +306,7 @@ impl Kind {
     }
 
     /// A kept value as it is echoed: ids of posts as numbers.
-    pub fn echo(self, kept: &Value, speech: Speech) -> Value {
+    pub fn echo(self, kept: &Value, speech: Vocabulary) -> Value {
         match self {
             Self::Long | Self::Longs(_) => kept.clone(),
             _ => self.speak(kept, speech),
@@ -316,12 +316,12 @@ impl Kind {
 
 impl Ids {
     /// Reads an id. One that is too large to be any is read as none, which nothing has.
-    pub fn read(self, name: &str, text: &str) -> Result<i64, Problem> {
+    pub fn read(self, name: &str, text: &str) -> Result<i64, AdsProblem> {
         let illegal = || {
             let message = format!("{text:?} holds a character that no id has, for {name}");
             let shown: String = text.chars().take(100).collect();
-            Problem::parameter(name.to_owned(), shown, message)
-                .code("INVALID_ID_ILLEGAL_CHARACTERS")
+            AdsProblem::invalid_parameter(name.to_owned(), shown, message)
+                .with_code("INVALID_ID_ILLEGAL_CHARACTERS")
         };
         let (radix, plain) = match self {
             Self::Short | Self::Twelve => {

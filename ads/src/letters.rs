@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use base::{Fault, Secret, Stop, Time, UserId};
-use network::letters::{self, Letter, Site};
+use base::{Error, Fault, Secret, Time, UserId};
+use network::emails::{self, EmailMessage, EmailSite};
 use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
 use store::{Tx, records};
 
@@ -30,9 +30,9 @@ const MICROS: i64 = 1_000_000;
 /// Tells of a new recommendation.
 pub(crate) fn improvement(
     desk: &mut Desk<'_, '_>,
-    site: &Site,
+    site: &EmailSite,
     recommendation: &Record,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     let account = desk.account()?.record.clone();
     if account.flag("sandbox") {
         return Ok(());
@@ -57,7 +57,7 @@ pub(crate) fn improvement(
 }
 
 /// When the next weekly letter is written, once somebody asks for it; never where nobody does.
-pub(crate) fn plan(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+pub(crate) fn plan(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let now = desk.now();
     let zone = Zone::named(desk.account()?.record.text("timezone"));
     let record = &mut change.record;
@@ -77,7 +77,7 @@ pub fn due(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
 }
 
 /// Writes the weekly letter that some settings ask for, of the last whole week, and plans the next.
-pub fn digest(tx: &mut Tx<'_>, site: &Site, id: i64) -> Result<(), Stop> {
+pub fn digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Error> {
     records::lock(tx, USER_SETTINGS.name, id)?;
     let Some(row) = records::find_by_id(tx, USER_SETTINGS.name, id)? else {
         return Ok(());
@@ -117,7 +117,7 @@ pub fn digest(tx: &mut Tx<'_>, site: &Site, id: i64) -> Result<(), Stop> {
 }
 
 /// Whether a user who may know it wants to hear of something.
-fn wants(tx: &mut Tx<'_>, settings: &Record, what: &str, who: Who) -> Result<bool, Stop> {
+fn wants(tx: &mut Tx<'_>, settings: &Record, what: &str, who: Who) -> Result<bool, Error> {
     let asks = settings.has("subscribed_email_types", what);
     if !asks || settings.text("notification_email").is_empty() {
         return Ok(false);
@@ -132,14 +132,14 @@ fn wants(tx: &mut Tx<'_>, settings: &Record, what: &str, who: Who) -> Result<boo
     Ok(role.is_some_and(|role| who.allows(role)))
 }
 
-fn send(tx: &mut Tx<'_>, settings: &Record, subject: &str, text: &str) -> Result<(), Stop> {
-    let letter = Letter {
+fn send(tx: &mut Tx<'_>, settings: &Record, subject: &str, text: &str) -> Result<(), Error> {
+    let letter = EmailMessage {
         to: settings.text("notification_email").to_owned(),
         subject: subject.to_owned(),
         text: Secret::new(text),
         expires_at: None,
     };
-    Ok(letters::queue(tx, &letter)?)
+    Ok(emails::enqueue(tx, &letter)?)
 }
 
 fn why(what: &str) -> String {
@@ -204,10 +204,10 @@ fn sums(
 /// What an account came to.
 fn told(
     tx: &mut Tx<'_>,
-    site: &Site,
+    site: &EmailSite,
     account: &Record,
     span: (Time, Time),
-) -> Result<String, Stop> {
+) -> Result<String, Error> {
     let zone = Zone::named(account.text("timezone"));
     let head = format!(
         "Hello,\n\nthis is what the advertising account {} ({}) on {} came to from {} to {}, by the \

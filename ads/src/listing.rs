@@ -1,7 +1,7 @@
 //! Pages of a resource: filtered, ordered, continued.
 
-use base::Stop;
-use base::refusal::Problem;
+use base::Error;
+use base::refusal::AdsProblem;
 use serde_json::{Map, Value};
 use store::records::{
     self, OrderValue, RecordListing, RecordOrder, RecordOrderKey, RecordVisibility,
@@ -32,7 +32,11 @@ struct Wanted {
 }
 
 /// A page of a resource.
-pub fn list(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Answer, Stop> {
+pub fn list(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    given: &Given,
+) -> Result<Answer, Error> {
     checked(given)?;
     let totals = given.flag("with_total_count");
     if totals && given.has("cursor") {
@@ -60,7 +64,7 @@ pub fn kept(
     of: &'static Resource,
     given: &Given,
     keeps: &dyn Fn(&Record) -> bool,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, Error> {
     let mut given = given.clone();
     // Where names begin is for those who keep to find out.
     given.drop("q");
@@ -76,7 +80,7 @@ pub fn chosen(
     of: &'static Resource,
     given: &Given,
     keeps: &dyn Fn(&Record) -> bool,
-) -> Result<(Vec<Record>, Option<String>), Stop> {
+) -> Result<(Vec<Record>, Option<String>), Error> {
     checked(given)?;
     let scope = walk(desk, &given.echo);
     let mut wanted = wanted(desk, of, given, &scope)?;
@@ -114,7 +118,7 @@ fn page(
     wanted: &Wanted,
     scope: &str,
     total: Option<i64>,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, Error> {
     let (records, next) = first(desk, rows, wanted.count, scope);
     let mut answer = Answer::raw(show_all(desk, &records)?);
     answer.next_cursor = Some(next);
@@ -123,11 +127,11 @@ fn page(
 }
 
 /// Two parameters that exclude each other.
-pub fn exclusive(one: &'static str, other: &str) -> Stop {
+pub fn exclusive(one: &'static str, other: &str) -> Error {
     let message = format!("{one} and {other} cannot be used together");
-    let problem = Problem {
-        at: base::refusal::At::Parameter(one.into()),
-        ..Problem::new("EXCLUSIVE_PARAMETERS", message)
+    let problem = AdsProblem {
+        location: base::refusal::ProblemLocation::Parameter(one.into()),
+        ..AdsProblem::new("EXCLUSIVE_PARAMETERS", message)
     };
     problem.into()
 }
@@ -142,7 +146,7 @@ pub fn walk(desk: &Desk<'_, '_>, echo: &Map<String, Value>) -> String {
 }
 
 /// The place that a cursor leads to.
-pub fn place(desk: &Desk<'_, '_>, scope: &str, given: &Given) -> Result<Option<Place>, Problem> {
+pub fn place(desk: &Desk<'_, '_>, scope: &str, given: &Given) -> Result<Option<Place>, AdsProblem> {
     let Some(text) = given.text("cursor") else {
         return Ok(None);
     };
@@ -150,8 +154,8 @@ pub fn place(desk: &Desk<'_, '_>, scope: &str, given: &Given) -> Result<Option<P
     place.map(Some).ok_or_else(|| foreign(text))
 }
 
-fn foreign(cursor: &str) -> Problem {
-    Problem::parameter("cursor", cursor, "The cursor does not belong to this list")
+fn foreign(cursor: &str) -> AdsProblem {
+    AdsProblem::invalid_parameter("cursor", cursor, "The cursor does not belong to this list")
 }
 
 fn wanted(
@@ -159,7 +163,7 @@ fn wanted(
     of: &'static Resource,
     given: &Given,
     scope: &str,
-) -> Result<Wanted, Stop> {
+) -> Result<Wanted, Error> {
     let mut wanted = Wanted {
         ids: None,
         numbers: Vec::new(),
@@ -206,7 +210,7 @@ fn wanted(
 
 /// `attribute-asc` or `attribute-desc`; where the first of several leaves records together, the
 /// next decides.
-fn orders(of: &'static Resource, given: &Given) -> Result<Vec<RecordOrder>, Problem> {
+fn orders(of: &'static Resource, given: &Given) -> Result<Vec<RecordOrder>, AdsProblem> {
     let asked = given.texts("sort_by");
     let mut orders: Vec<RecordOrder> = Vec::new();
     for text in &asked {
@@ -224,7 +228,7 @@ fn orders(of: &'static Resource, given: &Given) -> Result<Vec<RecordOrder>, Prob
         let wrong = || {
             let message =
                 format!("Expected an attribute and -asc or -desc, got \"{text}\" for sort_by");
-            Problem::parameter("sort_by", text, message)
+            AdsProblem::invalid_parameter("sort_by", text, message)
         };
         let order = known.ok_or_else(wrong)?;
         // An attribute that is named again has nothing left to decide.
@@ -268,7 +272,7 @@ fn of_account(
     of: &'static Resource,
     wanted: &Wanted,
     totals: bool,
-) -> Result<Found, Stop> {
+) -> Result<Found, Error> {
     let leads = of.is_listed_widely().then(|| of.filtered_numbers());
     let listing = RecordListing {
         kind: of.name,
@@ -302,7 +306,7 @@ pub fn of_records(
     of: &'static Resource,
     given: &Given,
     records: Vec<Record>,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, Error> {
     checked(given)?;
     let totals = given.flag("with_total_count");
     if totals && given.has("cursor") {
@@ -320,7 +324,7 @@ fn of_ids(
     of: &'static Resource,
     wanted: &Wanted,
     ids: &[i64],
-) -> Result<Found, Stop> {
+) -> Result<Found, Error> {
     let account = desk.account_id()?;
     let mut records = Vec::new();
     for row in records::find_by_ids(desk.tx, of.name, ids)? {

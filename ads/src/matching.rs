@@ -1,7 +1,7 @@
 //! The size of custom audiences, worked out when nothing was written to them for a while, and then
 //! whenever somebody begins or ends to be in them (contract §8.3).
 
-use base::{Fault, Stop, Time};
+use base::{Error, Fault, Time};
 use store::ads::audiences;
 use store::{Tx, records};
 
@@ -48,7 +48,7 @@ pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 }
 
 /// Writes down the keys of some users; true while there are more.
-pub fn key_some(tx: &mut Tx<'_>) -> Result<bool, Stop> {
+pub fn key_some(tx: &mut Tx<'_>) -> Result<bool, Error> {
     let (count, moved) = audiences::refresh_user_keys(tx, SOME)?;
     for audience in moved {
         put_on(tx, audience)?;
@@ -57,13 +57,13 @@ pub fn key_some(tx: &mut Tx<'_>) -> Result<bool, Stop> {
 }
 
 /// Says that something was written to an audience now.
-pub fn put_on(tx: &mut Tx<'_>, audience: i64) -> Result<(), Stop> {
+pub fn put_on(tx: &mut Tx<'_>, audience: i64) -> Result<(), Error> {
     let now = tx.now();
     look_at(tx, audience, now)
 }
 
 /// Has an audience worked out once a time has passed and the usual delay.
-fn look_at(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<(), Stop> {
+fn look_at(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<(), Error> {
     if let Some(mut record) = held(tx, audience)? {
         record.set("due_at", at.ms());
         records::update(tx, record.of.name, &record.to_store())?;
@@ -82,7 +82,7 @@ pub(crate) fn stored(tx: &mut Tx<'_>, audience: i64) -> Result<Option<Record>, F
 }
 
 /// An audience as it is once whoever works in its account has ended.
-fn held(tx: &mut Tx<'_>, audience: i64) -> Result<Option<Record>, Stop> {
+fn held(tx: &mut Tx<'_>, audience: i64) -> Result<Option<Record>, Error> {
     let Some(record) = stored(tx, audience)? else {
         return Ok(None);
     };
@@ -108,7 +108,7 @@ pub fn match_some(tx: &mut Tx<'_>, audience: i64) -> Result<bool, Fault> {
 }
 
 /// Counts whom an audience comes to now.
-pub fn measure(tx: &mut Tx<'_>, audience: i64, discretion: &Discretion) -> Result<Measure, Stop> {
+pub fn measure(tx: &mut Tx<'_>, audience: i64, discretion: &Discretion) -> Result<Measure, Error> {
     let now = tx.now();
     let record = stored(tx, audience)?;
     let active = now.plus_ms(-ACTIVE);
@@ -128,7 +128,7 @@ pub fn settle(
     audience: i64,
     found: Measure,
     (plan, discretion): (Plan, &Discretion),
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     let Some(mut record) = held(tx, audience)? else {
         return Ok(());
     };

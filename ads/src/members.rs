@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use base::{Fault, Stop, Time};
+use base::{Error, Fault, Time};
 use serde_json::Value;
 use store::ads::audiences::{AudienceKey, AudienceMemberChanges};
 
@@ -14,11 +14,11 @@ use crate::segments;
 const DAY_MS: i64 = 86_400_000;
 
 /// Users of an audience's members that count now, in it since a time or later.
-type Find<'f> = &'f mut dyn FnMut(i64, (Time, Time)) -> Result<Vec<i64>, Stop>;
+type Find<'f> = &'f mut dyn FnMut(i64, (Time, Time)) -> Result<Vec<i64>, Error>;
 
 /// Whom a list of people comes to: those whom its members are, or who are left of other lists by
 /// its segments. Ids, in their order.
-pub fn found(list: Option<&Record>, now: Time, find: Find<'_>) -> Result<Vec<i64>, Stop> {
+pub fn found(list: Option<&Record>, now: Time, find: Find<'_>) -> Result<Vec<i64>, Error> {
     let Some(list) = list.filter(|list| !list.deleted) else {
         return Ok(Vec::new());
     };

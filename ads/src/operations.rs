@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use base::Word;
+use base::VocabularyWord;
 use serde_json::Value;
 
 use crate::access::Who;
@@ -65,7 +65,7 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Param {
     /// Its name.
-    pub name: Word,
+    pub name: VocabularyWord,
     /// Further names.
     pub aliases: &'static [&'static str],
     /// Where it stands.
@@ -83,7 +83,7 @@ pub struct Param {
 }
 
 impl Param {
-    fn sent(name: Word, kind: Kind) -> Self {
+    fn sent(name: VocabularyWord, kind: Kind) -> Self {
         Self {
             name,
             aliases: &[],
@@ -96,7 +96,7 @@ impl Param {
         }
     }
 
-    fn path(name: Word, kind: Kind) -> Self {
+    fn path(name: VocabularyWord, kind: Kind) -> Self {
         Self {
             place: Place::Path,
             need: Need::Must,
@@ -123,12 +123,12 @@ impl Param {
 
     /// Whether a caller means this parameter by a name.
     pub fn answers_to(&self, name: &str) -> bool {
-        self.name.is(name) || self.aliases.contains(&name)
+        self.name.matches(name) || self.aliases.contains(&name)
     }
 
     /// Its name in a vocabulary.
-    pub fn spelled(&self, speech: base::Speech) -> String {
-        self.name.in_speech(speech).to_owned()
+    pub fn spelled(&self, speech: base::Vocabulary) -> String {
+        self.name.name_in(speech).to_owned()
     }
 }
 
@@ -175,7 +175,7 @@ impl Operation {
     pub fn totals(&self) -> bool {
         self.params
             .iter()
-            .any(|param| param.name.is("with_total_count"))
+            .any(|param| param.name.matches("with_total_count"))
     }
 }
 
@@ -293,7 +293,8 @@ fn params(resource: &'static Resource, verb: Verb) -> Vec<Param> {
     if matches!(verb, Verb::Get | Verb::Update | Verb::Delete) {
         all.push(Param::path(resource.id, Kind::Reference(resource, false)));
     }
-    let deleted = || Param::sent(Word::same("with_deleted"), Kind::Bool).usually(0);
+    let deleted =
+        || Param::sent(VocabularyWord::same_in_both("with_deleted"), Kind::Bool).usually(0);
     match verb {
         Verb::List => all.extend(list_params(resource)),
         Verb::Get if resource.extras => all.push(deleted()),
@@ -305,7 +306,7 @@ fn params(resource: &'static Resource, verb: Verb) -> Vec<Param> {
 }
 
 fn list_params(resource: &'static Resource) -> Vec<Param> {
-    let same = |name| Word::same(name);
+    let same = |name| VocabularyWord::same_in_both(name);
     let (usual, most) = resource.count;
     let mut all: Vec<Param> = resource.filters.iter().map(filter_param).collect();
     all.push(Param::sent(same("count"), Kind::Int(1, most)).usually(usual));
@@ -348,7 +349,10 @@ pub fn field_params(resource: &Resource, is_new: bool) -> Vec<Param> {
 
 fn account_param() -> Param {
     let of = &crate::resources::accounts::ACCOUNT;
-    Param::path(Word::same("account_id"), Kind::Reference(of, false))
+    Param::path(
+        VocabularyWord::same_in_both("account_id"),
+        Kind::Reference(of, false),
+    )
 }
 
 fn of_custom(custom: &'static Custom) -> Operation {
@@ -383,7 +387,7 @@ fn of_custom(custom: &'static Custom) -> Operation {
             _ if changes => param,
             start => param.usually(start.value(field.kind)),
         };
-        let place = if names.iter().any(|name| field.name.is(name)) {
+        let place = if names.iter().any(|name| field.name.matches(name)) {
             Place::Path
         } else {
             Place::Sent
@@ -414,12 +418,22 @@ fn of_reference(reference: &'static Reference) -> Operation {
         .map(|(field, _)| Param::field(field, field.create, true))
         .collect();
     if let Some((usual, most)) = reference.pages {
-        all.push(Param::sent(Word::same("count"), Kind::Int(1, most)).usually(usual));
-        all.push(Param::sent(Word::same("cursor"), Kind::Text(1, 512)));
-        all.push(Param::sent(Word::same("with_total_count"), Kind::Bool).usually(0));
+        all.push(
+            Param::sent(VocabularyWord::same_in_both("count"), Kind::Int(1, most)).usually(usual),
+        );
+        all.push(Param::sent(
+            VocabularyWord::same_in_both("cursor"),
+            Kind::Text(1, 512),
+        ));
+        all.push(
+            Param::sent(VocabularyWord::same_in_both("with_total_count"), Kind::Bool).usually(0),
+        );
     }
     if reference.finds {
-        all.push(Param::sent(Word::same("q"), Kind::Text(1, 255)));
+        all.push(Param::sent(
+            VocabularyWord::same_in_both("q"),
+            Kind::Text(1, 255),
+        ));
     }
     Operation {
         id: reference.id,

@@ -1,8 +1,8 @@
 //! Who works on an account: roles are given and taken away by its administrators, or by an operator.
 
-use base::refusal::Problem;
-use base::{Stop, UserId};
-use network::audit::{self, By, Kind};
+use base::refusal::AdsProblem;
+use base::{Error, UserId};
+use network::audit::{self, AuditAction, AuditActor};
 use serde_json::json;
 use store::ads::{self, AdsAccountAccess};
 use store::{Tx, records};
@@ -15,14 +15,14 @@ use crate::resources::accounts::ACCOUNT;
 /// than before, if there was one.
 pub fn give(
     tx: &mut Tx<'_>,
-    by: &By,
+    by: &AuditActor,
     account: &Record,
     user: UserId,
     (role, composes): (Role, bool),
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     if composes && !role.may_compose() {
         let message = "This role makes no posts in the account's name";
-        return Err(Problem::attribute("composes", message).into());
+        return Err(AdsProblem::invalid_attribute("composes", message).into());
     }
     decides(tx, by, account)?;
     if role != Role::Admin {
@@ -41,11 +41,17 @@ pub fn give(
         "role": role.name(),
         "composes": composes,
     });
-    Ok(audit::append(tx, by, Kind::ADS_ROLE_GIVE, None, &detail)?)
+    Ok(audit::append(
+        tx,
+        by,
+        AuditAction::ADS_ROLE_GIVE,
+        None,
+        &detail,
+    )?)
 }
 
 /// Takes a user's role on an account away; nothing where there was none.
-pub fn take(tx: &mut Tx<'_>, by: &By, account: &Record, user: UserId) -> Result<(), Stop> {
+pub fn take(tx: &mut Tx<'_>, by: &AuditActor, account: &Record, user: UserId) -> Result<(), Error> {
     decides(tx, by, account)?;
     keeps_an_administrator(tx, by, account, user)?;
     if !ads::revoke_access(tx, user, account.id)? {
@@ -55,11 +61,17 @@ pub fn take(tx: &mut Tx<'_>, by: &By, account: &Record, user: UserId) -> Result<
         "account_id": account.written_id(),
         "user_id": user.to_string(),
     });
-    Ok(audit::append(tx, by, Kind::ADS_ROLE_TAKE, None, &detail)?)
+    Ok(audit::append(
+        tx,
+        by,
+        AuditAction::ADS_ROLE_TAKE,
+        None,
+        &detail,
+    )?)
 }
 
 /// Refuses whoever may not decide about it. Decisions about an account come one after the other.
-fn decides(tx: &mut Tx<'_>, by: &By, account: &Record) -> Result<(), Stop> {
+fn decides(tx: &mut Tx<'_>, by: &AuditActor, account: &Record) -> Result<(), Error> {
     records::lock(tx, ACCOUNT.name, account.id)?;
     if by.operator {
         return Ok(());
@@ -73,16 +85,16 @@ fn decides(tx: &mut Tx<'_>, by: &By, account: &Record) -> Result<(), Stop> {
         return Ok(());
     }
     let message = "The role on this account does not allow this action";
-    Err(Problem::new("ACTION_NOT_ALLOWED", message).into())
+    Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
 }
 
 /// Nobody can leave an account without an administrator; an operator can, and appoint another.
 fn keeps_an_administrator(
     tx: &mut Tx<'_>,
-    by: &By,
+    by: &AuditActor,
     account: &Record,
     without: UserId,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     if by.operator {
         return Ok(());
     }
@@ -97,5 +109,5 @@ fn keeps_an_administrator(
         return Ok(());
     }
     let message = "The account needs an administrator: make somebody else one first";
-    Err(Problem::attribute("role", message).into())
+    Err(AdsProblem::invalid_attribute("role", message).into())
 }

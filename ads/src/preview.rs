@@ -1,7 +1,7 @@
 //! Pages that show what a post looks like, to whoever knows their address, for a while (contract
 //! §4.11, §8.4). The address is signed and says all about itself: nothing is stored.
 
-use base::{AppId, Stop, Time, UserId};
+use base::{AppId, Error, Time, UserId};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -37,7 +37,7 @@ pub struct Preview {
 
 impl Preview {
     /// One of a post of the account.
-    pub fn of(desk: &Desk<'_, '_>, kind: &str, id: i64, lasts: i64) -> Result<Self, Stop> {
+    pub fn of(desk: &Desk<'_, '_>, kind: &str, id: i64, lasts: i64) -> Result<Self, Error> {
         let known = TYPES.iter().copied().find(|known| *known == kind);
         Ok(Self {
             kind: known.unwrap_or("PUBLISHED"),
@@ -83,7 +83,7 @@ impl Preview {
     }
 
     /// What it shows; none where that is gone.
-    pub fn find(&self, tx: &mut Tx<'_>) -> Result<Option<Looks>, Stop> {
+    pub fn find(&self, tx: &mut Tx<'_>) -> Result<Option<Looks>, Error> {
         let account = accounts::find(tx, self.account)?;
         let Some(account) = account.filter(|account| !account.deleted) else {
             return Ok(None);
@@ -128,7 +128,7 @@ pub struct Looks {
     pub link: Option<(String, String)>,
 }
 
-fn choices(desk: &mut Desk<'_, '_>, seen: &Seen) -> Result<Vec<String>, Stop> {
+fn choices(desk: &mut Desk<'_, '_>, seen: &Seen) -> Result<Vec<String>, Error> {
     let id = seen.post.card_uri.strip_prefix("card://");
     let poll = match id.and_then(|id| id.parse().ok()) {
         Some(id) => store::polls::find_standalone(desk.tx, id)?,

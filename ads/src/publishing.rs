@@ -1,9 +1,9 @@
 //! Scheduled posts are published when their time has come: the post, what promotes it and the
 //! record's state in one transaction, so that each is published once (contract §8.4).
 
-use base::refusal::Problem;
-use base::{AppId, Fault, Id, PostId, Stop, UserId};
-use network::posts::{self, Author, NewPost};
+use base::refusal::AdsProblem;
+use base::{AppId, Error, Fault, Id, PostId, UserId};
+use network::posts::{self, NewPost, PostAuthor};
 use serde_json::Value;
 use store::{Tx, records};
 
@@ -33,7 +33,7 @@ pub fn due(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
 }
 
 /// Publishes a scheduled post that is due. One that the platform does not take has failed.
-pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<(), Stop> {
+pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
     let Some((account, mut record)) = claimed(tx, id)? else {
         return Ok(());
     };
@@ -46,7 +46,7 @@ pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<(), Stop> {
             ended(&mut desk, before, record, "SUCCESS")?;
             scheduled_promoted_posts::published(&mut desk, id, post)
         }
-        Err(Stop::Refused(why)) => {
+        Err(Error::Refused(why)) => {
             record.set("error", shortened(&format!("{why:?}")));
             ended(&mut desk, before, record, "FAILED")
         }
@@ -56,7 +56,7 @@ pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<(), Stop> {
 
 /// Puts off what could not be published because something of ours failed; after some attempts it
 /// has failed.
-pub fn put_off(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Stop> {
+pub fn put_off(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Error> {
     let Some((account, mut record)) = claimed(tx, id)? else {
         return Ok(());
     };
@@ -78,7 +78,7 @@ pub fn put_off(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Stop> {
 }
 
 /// The scheduled post and its account, as they are once whoever else works on them has ended.
-fn claimed(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Record, Record)>, Stop> {
+fn claimed(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Record, Record)>, Error> {
     let Some(row) = records::find_by_id(tx, SCHEDULED_POST.name, id)? else {
         return Ok(None);
     };
@@ -93,8 +93,8 @@ fn claimed(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Record, Record)>, Stop> {
     Ok(account.zip(record))
 }
 
-fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<PostId, Stop> {
-    let no = |why: &str| Stop::from(Problem::new("GENERIC_TWEET_ERROR", why));
+fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<PostId, Error> {
+    let no = |why: &str| Error::from(AdsProblem::new("GENERIC_TWEET_ERROR", why));
     let at = record.int("scheduled_at").unwrap_or(0);
     if desk.now().ms().saturating_sub(at) > LATE {
         return Err(no("It was due while nothing was published"));
@@ -115,7 +115,7 @@ fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<Pos
         account_posts::published(desk, record, post)?;
         return Ok(post);
     }
-    let author = Author {
+    let author = PostAuthor {
         user_id: user,
         app_id: record.int("app_id").map(AppId::new),
         self_serve: false,
@@ -139,7 +139,7 @@ fn ended(
     before: Record,
     mut record: Record,
     state: &'static str,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     let now = desk.now();
     record.set("scheduled_status", state);
     record.set("completed_at", now.ms());

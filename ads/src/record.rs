@@ -4,7 +4,7 @@ mod body;
 
 use std::fmt::Write as _;
 
-use base::{Fault, Speech, Time};
+use base::{Fault, Time, Vocabulary};
 use serde_json::{Map, Value};
 use store::records::{RecordRow, RecordVisibility};
 
@@ -156,21 +156,21 @@ impl Record {
     }
 
     /// Its declared fields as they are shown.
-    pub fn spoken(&self, speech: Speech) -> Map<String, Value> {
+    pub fn spoken(&self, speech: Vocabulary) -> Map<String, Value> {
         let members = self.shown().map(|(field, value)| {
-            let name = field.name.in_speech(speech).to_owned();
+            let name = field.name.name_in(speech).to_owned();
             (name, field.kind.speak(value, speech))
         });
         members.collect()
     }
 
     /// Writes it whole, with what was worked out beside it.
-    pub fn write(&self, out: &mut String, speech: Speech, more: &[(&'static str, Value)]) {
+    pub fn write(&self, out: &mut String, speech: Vocabulary, more: &[(&'static str, Value)]) {
         out.push_str("{\"id\":\"");
         out.push_str(&self.written_id());
         out.push('"');
         for (field, value) in self.shown() {
-            member(out, field.name.in_speech(speech));
+            member(out, field.name.name_in(speech));
             json(out, &field.kind.spoken(value, speech));
         }
         for (name, value) in more {

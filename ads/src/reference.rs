@@ -1,6 +1,6 @@
 //! Lists that are the same for everyone, from data that is built in or that an operator added.
 
-use base::Stop;
+use base::Error;
 use serde_json::Value;
 use store::records::OrderValue;
 
@@ -13,7 +13,7 @@ use crate::given::Given;
 use crate::listing::{exclusive, place, walk};
 
 /// A page of it, or all of it.
-pub fn list(desk: &Desk<'_, '_>, of: &Reference, given: &Given) -> Result<Answer, Stop> {
+pub fn list(desk: &Desk<'_, '_>, of: &Reference, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     if given.flag("with_total_count") && given.has("cursor") {
         return Err(exclusive("cursor", "with_total_count"));
@@ -40,7 +40,7 @@ pub fn page(
     given: &Given,
     rows: Vec<Value>,
     usual: Option<i64>,
-) -> Result<(Answer, usize), Stop> {
+) -> Result<(Answer, usize), Error> {
     let wanted = given.text("q").unwrap_or_default().to_lowercase();
     let mut rows = rows;
     rows.retain(|row| wanted.is_empty() || named(row).contains(&wanted));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{AppId, Speech, UserId};
+use base::{AppId, UserId, Vocabulary};
 use serde_json::Value;
 
 use crate::evaluator::Evaluator;
@@ -45,7 +45,7 @@ pub struct Caller {
     /// The app.
     pub app: Option<AppId>,
     /// The vocabulary.
-    pub speech: Speech,
+    pub speech: Vocabulary,
     /// Whether the sandbox was addressed.
     pub sandbox: bool,
 }

@@ -1,7 +1,7 @@
 //! From a request to the body of its answer.
 
-use base::refusal::{At, Problem, Subject};
-use base::{Refusal, Stop};
+use base::refusal::{AdsProblem, ProblemLocation, ResourceRef};
+use base::{Error, Refusal};
 use serde_json::json;
 use store::Tx;
 use store::records::{IndexedFields, RecordIndex};
@@ -16,14 +16,14 @@ use crate::resources::{RESOURCES, features};
 use crate::{batch, engine, listing, reference};
 
 /// Does what a request asks for; the body of the answer, and headers of its own.
-pub fn run(tx: &mut Tx<'_>, request: &Request) -> Result<Answered, Stop> {
+pub fn run(tx: &mut Tx<'_>, request: &Request) -> Result<Answered, Error> {
     let given = Given::read(request);
     match act(tx, request, &given) {
         Ok(answer) => Ok(Answered {
             body: answer.envelope(&given.echo),
             headers: answer.headers,
         }),
-        Err(Stop::Refused(Refusal::Ads(mut declined))) => {
+        Err(Error::Refused(Refusal::Ads(mut declined))) => {
             if declined.request.is_empty() {
                 declined.request = json!({ "params": given.echo }).to_string();
             }
@@ -42,15 +42,15 @@ pub struct Answered {
     pub headers: Vec<(&'static str, String)>,
 }
 
-fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop> {
+fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Error> {
     let operation = request.operation;
     if operation.sandbox && !request.caller.sandbox {
         let message = "This operation exists in the sandbox only";
-        return Err(Problem::new("METHOD_NOT_ALLOWED", message).into());
+        return Err(AdsProblem::new("METHOD_NOT_ALLOWED", message).into());
     }
     let user = store::users::find_by_id(tx, request.caller.user)?;
     if user.is_none_or(|user| user.state != store::users::UserState::Active) {
-        let subject = Subject::new("user", "user", request.caller.user);
+        let subject = ResourceRef::new("user", "user", request.caller.user);
         return Err(Refusal::Suspended(subject).into());
     }
     let mut desk = Desk::new(tx, request.caller);
@@ -76,7 +76,7 @@ fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop
         Does::Batch(of) => batch::run(&mut desk, of, given),
         Does::Custom(custom) => {
             if let Some(gate) = &custom.gate {
-                features::pass(&desk, gate, At::Request)?;
+                features::pass(&desk, gate, ProblemLocation::Request)?;
             }
             (custom.act)(&mut desk, given)
         }
@@ -89,7 +89,7 @@ fn of_verb(
     of: &'static Resource,
     verb: Verb,
     given: &Given,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, Error> {
     let record = match verb {
         Verb::List => return listing::list(desk, of, given),
         Verb::Get => engine::get(desk, of, given)?,

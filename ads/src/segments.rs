@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use base::Stop;
-use base::refusal::Problem;
+use base::Error;
+use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
 
 use crate::kind::{Kind, Raw};
@@ -65,10 +65,10 @@ fn merged(one: &[i64], other: &[i64], holds: impl Fn(bool, bool) -> bool) -> Vec
 }
 
 /// Whom the audience with an id comes to, of the last so many days.
-pub type Find<'f> = &'f mut dyn FnMut(i64, Option<i64>) -> Result<Vec<i64>, Stop>;
+pub type Find<'f> = &'f mut dyn FnMut(i64, Option<i64>) -> Result<Vec<i64>, Error>;
 
 /// Whom segments come to.
-pub fn people(segment: &Value, find: Find<'_>) -> Result<People, Stop> {
+pub fn people(segment: &Value, find: Find<'_>) -> Result<People, Error> {
     let mut people = if let Some(id) = leaf(segment) {
         members(segment, id, find)?
     } else {
@@ -89,7 +89,7 @@ pub fn people(segment: &Value, find: Find<'_>) -> Result<People, Stop> {
 }
 
 /// Who came up in an audience as often as is asked.
-fn members(segment: &Value, id: i64, find: Find<'_>) -> Result<People, Stop> {
+fn members(segment: &Value, id: i64, find: Find<'_>) -> Result<People, Error> {
     let frequency = segment
         .get("frequency")
         .and_then(Value::as_i64)
@@ -138,15 +138,19 @@ pub fn is_bounded(segment: &Value) -> bool {
 }
 
 /// Reads segments into the form in which they are kept and shown.
-pub fn shape(value: &Value) -> Result<Value, Problem> {
+pub fn shape(value: &Value) -> Result<Value, AdsProblem> {
     let mut leaves = 0;
     let root = read("segments", value, 1, &mut leaves)?;
     if root.get("custom_audience_id").is_some() {
-        return Err(Problem::missing("boolean_operator"));
+        return Err(AdsProblem::missing_parameter("boolean_operator"));
     }
     if leaves > LEAVES {
         let message = format!("Expected at most {LEAVES} audiences, got {leaves} for segments");
-        return Err(Problem::parameter("segments", leaves.to_string(), message));
+        return Err(AdsProblem::invalid_parameter(
+            "segments",
+            leaves.to_string(),
+            message,
+        ));
     }
     Ok(root)
 }
@@ -156,18 +160,18 @@ fn read(
     value: &Value,
     depth: usize,
     leaves: &mut usize,
-) -> Result<Value, Problem> {
+) -> Result<Value, AdsProblem> {
     let wrong = |name: &'static str, value: &Value, expected: &str| {
         let shown = Raw::Json(value).shown();
         let message = format!("Expected {expected}, got \"{shown}\" for {name}");
-        Problem::parameter(Cow::Borrowed(name), shown, message)
+        AdsProblem::invalid_parameter(Cow::Borrowed(name), shown, message)
     };
     let Value::Object(members) = value else {
         return Err(wrong(name, value, "an object"));
     };
     if depth > DEPTH {
         let message = format!("Segments lie within each other at most {DEPTH} deep");
-        return Err(Problem::new("REQUEST_TOO_COMPLEX", message));
+        return Err(AdsProblem::new("REQUEST_TOO_COMPLEX", message));
     }
     let get = |name: &str| members.get(name).filter(|value| !value.is_null());
     let below = get("child_segments");
@@ -180,10 +184,10 @@ fn read(
                 return Err(wrong("child_segments", below, "an array of segments"));
             };
             if get("boolean_operator").is_none() {
-                return Err(Problem::missing("boolean_operator"));
+                return Err(AdsProblem::missing_parameter("boolean_operator"));
             }
             let operator = one(members, "boolean_operator", Kind::OneOf(&["AND", "OR"]), "")?;
-            let below: Result<Vec<Value>, Problem> = below
+            let below: Result<Vec<Value>, AdsProblem> = below
                 .iter()
                 .map(|child| read("child_segments", child, depth + 1, leaves))
                 .collect();
@@ -191,22 +195,22 @@ fn read(
         }
         (Some(_), Some(_)) if !is_empty => {
             let message = "A segment names an audience or holds other segments, and not both";
-            Err(Problem {
-                at: base::refusal::At::Parameter("child_segments".into()),
-                ..Problem::new("EXCLUSIVE_PARAMETERS", message)
+            Err(AdsProblem {
+                location: base::refusal::ProblemLocation::Parameter("child_segments".into()),
+                ..AdsProblem::new("EXCLUSIVE_PARAMETERS", message)
             })
         }
         (_, Some(id)) => {
             *leaves += 1;
             named(members, id, negate)
         }
-        (None, None) if depth == 1 => Err(Problem::missing("child_segments")),
-        (None, None) => Err(Problem::missing("custom_audience_id")),
+        (None, None) if depth == 1 => Err(AdsProblem::missing_parameter("child_segments")),
+        (None, None) => Err(AdsProblem::missing_parameter("custom_audience_id")),
     }
 }
 
 /// A segment that names an audience.
-fn named(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, Problem> {
+fn named(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, AdsProblem> {
     let text = Raw::Json(id).shown();
     let id = CUSTOM_AUDIENCE.ids.read("custom_audience_id", &text)?;
     let comparators = Kind::OneOf(COMPARATORS);
@@ -228,7 +232,7 @@ fn one(
     name: &'static str,
     kind: Kind,
     usual: impl Into<Value>,
-) -> Result<Value, Problem> {
+) -> Result<Value, AdsProblem> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(usual.into()),
         Some(value) => kind.read(name, Raw::Json(value)),

@@ -9,8 +9,8 @@ mod reports;
 mod token;
 mod videos;
 
-use base::refusal::Problem;
-use base::{Fault, Stop, UserId};
+use base::refusal::AdsProblem;
+use base::{Error, Fault, UserId};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use store::Tx;
@@ -55,18 +55,18 @@ pub struct Ask {
 
 impl Ask {
     /// Reads it.
-    pub fn read(body: &Value) -> Result<Self, Stop> {
+    pub fn read(body: &Value) -> Result<Self, Error> {
         let mut problems = Vec::new();
         let empty = Map::new();
         let members = body.as_object().unwrap_or(&empty);
         let viewer = members.get("viewer").and_then(Value::as_object);
         if viewer.is_none() {
-            problems.push(Problem::missing("viewer"));
+            problems.push(AdsProblem::missing_parameter("viewer"));
         }
         let viewer = read_viewer(viewer.unwrap_or(&empty), &mut problems);
         let placement = match members.get("placement") {
             None | Some(Value::Null) => {
-                problems.push(Problem::missing("placement"));
+                problems.push(AdsProblem::missing_parameter("placement"));
                 None
             }
             Some(value) => {
@@ -91,20 +91,20 @@ impl Ask {
     }
 }
 
-fn wrong(name: &'static str, value: &Value, expected: &str) -> Problem {
+fn wrong(name: &'static str, value: &Value, expected: &str) -> AdsProblem {
     let shown: String = match value {
         Value::String(text) => text.chars().take(100).collect(),
         other => other.to_string().chars().take(100).collect(),
     };
     let message = format!("Expected {expected}, got \"{shown}\" for {name}");
-    Problem::parameter(name, shown, message)
+    AdsProblem::invalid_parameter(name, shown, message)
 }
 
 fn number(
     members: &Map<String, Value>,
     name: &'static str,
     (least, most): (i64, i64),
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<AdsProblem>,
 ) -> Option<i64> {
     let value = members.get(name).filter(|value| !value.is_null())?;
     let number = value.as_i64().filter(|n| (least..=most).contains(n));
@@ -117,7 +117,7 @@ fn number(
 fn id(
     members: &Map<String, Value>,
     name: &'static str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<AdsProblem>,
 ) -> Option<i64> {
     let value = members.get(name).filter(|value| !value.is_null())?;
     let id = value.as_str().and_then(base::Id::<()>::parse);
@@ -131,7 +131,7 @@ fn text(
     members: &Map<String, Value>,
     name: &'static str,
     most: usize,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<AdsProblem>,
 ) -> Option<String> {
     let value = members.get(name).filter(|value| !value.is_null())?;
     let text = value.as_str().filter(|text| {
@@ -145,7 +145,7 @@ fn text(
     text.map(str::to_owned)
 }
 
-fn read_viewer(members: &Map<String, Value>, problems: &mut Vec<Problem>) -> Viewer {
+fn read_viewer(members: &Map<String, Value>, problems: &mut Vec<AdsProblem>) -> Viewer {
     let user = id(members, "user_id", problems);
     let key = text(members, "key", 128, problems);
     let number_of = match (user, &key) {
@@ -154,7 +154,7 @@ fn read_viewer(members: &Map<String, Value>, problems: &mut Vec<Problem>) -> Vie
         _ => {
             if problems.is_empty() {
                 let message = "A viewer has either a user_id or a key";
-                problems.push(Problem::parameter("viewer", "", message));
+                problems.push(AdsProblem::invalid_parameter("viewer", "", message));
             }
             0
         }
@@ -201,7 +201,7 @@ pub fn request(
     (evaluator, house): (&Evaluator, &House),
     key: &[u8; 32],
     ask: &Ask,
-) -> Result<Served, Stop> {
+) -> Result<Served, Error> {
     let now = tx.now();
     let mut shown = Vec::new();
     let held = auction::hold(tx, (evaluator, house), ask)?;
@@ -241,11 +241,11 @@ pub fn request(
 }
 
 /// Counts what became of the bids of a request.
-pub fn count(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Stop> {
+pub fn count(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Error> {
     Ok(store::ledger::record_auction(tx, bids)?)
 }
 
 /// That something which must hold does not.
-fn broken(what: &str) -> Stop {
+fn broken(what: &str) -> Error {
     Fault::new(what.to_owned()).into()
 }

@@ -1,7 +1,7 @@
 //! Events that are made up, for developers who need figures to draw: rows like all others, marked as
 //! simulated. The same seed at the same time makes the same events, and makes them once.
 
-use base::{Chance, Fault, Stop, Time, UserId};
+use base::{Error, Fault, Rng, Time, UserId};
 use store::Tx;
 use store::ledger::{AdEntity, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 
@@ -41,7 +41,7 @@ pub struct Play {
 }
 
 /// The line items of an account that something can be made up for, each with whom it reaches.
-pub fn plays(tx: &mut Tx<'_>, evaluator: &Evaluator, account: &Record) -> Result<Vec<Play>, Stop> {
+pub fn plays(tx: &mut Tx<'_>, evaluator: &Evaluator, account: &Record) -> Result<Vec<Play>, Error> {
     let rows = store::records::list_by_account(tx, LINE_ITEM.name, account.id)?;
     let items: Result<Vec<Record>, Fault> = rows
         .iter()
@@ -100,7 +100,7 @@ fn users(tx: &mut Tx<'_>) -> Result<Vec<UserId>, Fault> {
     Ok(all)
 }
 
-fn creatives(desk: &mut Desk<'_, '_>, item: &Record) -> Result<Vec<(AdEntity, i64, i64)>, Stop> {
+fn creatives(desk: &mut Desk<'_, '_>, item: &Record) -> Result<Vec<(AdEntity, i64, i64)>, Error> {
     let mut found = Vec::new();
     for (kind, of, subject) in [
         (AdEntity::PromotedPost, &PROMOTED_POST, "post_id"),
@@ -203,18 +203,18 @@ fn impressions(item: &Record, purses: &[(Limits, Spent)], price: i64) -> i64 {
 }
 
 /// Numbers that follow from a seed.
-struct Dice(Chance);
+struct Dice(Rng);
 
 impl Dice {
     fn of(parts: &[i64]) -> Self {
         let text: Vec<String> = parts.iter().map(i64::to_string).collect();
         let seed = hashed(text.join(":").as_bytes());
-        Self(Chance::seeded(seed.unsigned_abs()))
+        Self(Rng::from_seed(seed.unsigned_abs()))
     }
 
     /// A number below another.
     fn below(&self, most: i64) -> Result<i64, Fault> {
-        let bytes = self.0.bytes::<8>()?;
+        let bytes = self.0.random_bytes::<8>()?;
         Ok((i64::from_be_bytes(bytes) & i64::MAX) % most.max(1))
     }
 

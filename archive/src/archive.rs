@@ -1,10 +1,13 @@
 //! The "download your data" archive.
 
-use crate::catalogue::{Catalogue, DataFile};
-use crate::container::{Bytes, Container};
-use crate::kinds::{Handling, Kind};
-use crate::records::Records;
-use crate::{Account, ArchiveError, Media, MediaKind, Position, Record, text};
+use crate::catalog::{ArchiveCatalog, ArchiveDataFile};
+use crate::container::{ArchiveContainer, ByteStream};
+use crate::data_types::{DataTypeHandling, ReadableDataType};
+use crate::records::ArchiveRecords;
+use crate::{
+    ArchiveError, ArchiveRecord, ArchivedAccount, ArchivedMedia, ArchivedMediaKind, ReadPosition,
+    text,
+};
 use std::fmt;
 use std::path::Path;
 
@@ -18,23 +21,23 @@ const MEDIA_FOLDERS: [&str; 4] = [
 /// One archive, opened from a folder or a zip file, whole or in part.
 #[derive(Debug)]
 pub struct Archive {
-    pub(crate) container: Container,
-    pub(crate) catalogue: Catalogue,
+    pub(crate) container: ArchiveContainer,
+    pub(crate) catalog: ArchiveCatalog,
 }
 
 /// A media file of the archive.
-pub struct Found {
+pub struct ArchivedMediaFile {
     /// Its name within the archive.
     pub name: String,
     /// Its length in bytes.
     pub size: u64,
     /// Its bytes; of a zip, an error at the end tells a wrong length or checksum.
-    pub bytes: Bytes,
+    pub bytes: ByteStream,
 }
 
-impl fmt::Debug for Found {
+impl fmt::Debug for ArchivedMediaFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Found");
+        let mut shown = f.debug_struct("ArchivedMediaFile");
         shown
             .field("name", &self.name)
             .field("size", &self.size)
@@ -47,106 +50,115 @@ impl Archive {
     ///
     /// Refuses what is no archive, a zip without its directory, and names that lead elsewhere.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
-        Self::open_with(path, false)
+        Self::open_with_options(path, false)
     }
 
     /// The same; direct messages are among its records where they are asked for.
-    pub fn open_with(path: &Path, messages: bool) -> Result<Self, ArchiveError> {
-        let container = Container::open(path)?;
-        let catalogue = Catalogue::of(&container, &path.display().to_string(), messages)?;
+    pub fn open_with_options(path: &Path, messages: bool) -> Result<Self, ArchiveError> {
+        let container = ArchiveContainer::open(path)?;
+        let catalogue = ArchiveCatalog::build(&container, &path.display().to_string(), messages)?;
         let mut archive = Self {
             container,
-            catalogue,
+            catalog: catalogue,
         };
-        if archive.catalogue.owner.is_none() {
-            archive.catalogue.owner = archive.account().ok();
+        if archive.catalog.owner.is_none() {
+            archive.catalog.owner = archive.account().ok();
         }
         Ok(archive)
     }
 
     /// Whose archive it is, from the account file or else from the manifest.
-    pub fn account(&self) -> Result<Account, ArchiveError> {
-        let files = self.catalogue.files.iter();
-        let is_account =
-            |file: &&DataFile| file.handling == Handling::Read(Kind::Account) && file.present;
+    pub fn account(&self) -> Result<ArchivedAccount, ArchiveError> {
+        let files = self.catalog.files.iter();
+        let is_account = |file: &&ArchiveDataFile| {
+            file.handling == DataTypeHandling::Read(ReadableDataType::Account) && file.present
+        };
         if files.clone().any(|file| is_account(&file)) {
-            for item in self.records(Position::START) {
+            for item in self.records(ReadPosition::START) {
                 match item? {
-                    (_, Record::Account(account)) => return Ok(account),
-                    (_, Record::Skipped(_)) => {}
+                    (_, ArchiveRecord::Account(account)) => return Ok(account),
+                    (_, ArchiveRecord::Skipped(_)) => {}
                     _ => break,
                 }
             }
         }
         let missing = || ArchiveError::Missing("account.js".to_owned());
-        self.catalogue.owner.clone().ok_or_else(missing)
+        self.catalog.owner.clone().ok_or_else(missing)
     }
 
     /// Elements by data type (`tweets`, `directMessages`) as the manifest promises, by name.
     /// Empty when there is no manifest.
-    pub fn counts(&self) -> Vec<(String, u64)> {
-        self.catalogue.promised.clone()
+    pub fn manifest_counts(&self) -> Vec<(String, u64)> {
+        self.catalog.promised_counts.clone()
     }
 
     /// The records from `from` on, each with the position behind it.
-    pub fn records(&self, from: Position) -> Records<'_> {
-        Records::new(self, from)
+    pub fn records(&self, from: ReadPosition) -> ArchiveRecords<'_> {
+        ArchiveRecords::new(self, from)
     }
 
     /// The file of a post's attachment, if this part of the archive holds it.
-    pub fn media(&self, post: i64, media: &Media) -> Result<Option<Found>, ArchiveError> {
+    pub fn post_media(
+        &self,
+        post: i64,
+        media: &ArchivedMedia,
+    ) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
         let exact = media
             .files
             .iter()
-            .find_map(|file| self.in_folders(&MEDIA_FOLDERS, file));
+            .find_map(|file| self.find_in_folders(&MEDIA_FOLDERS, file));
         let film = || match media.kind {
-            MediaKind::Photo | MediaKind::Subtitles => None,
-            MediaKind::Video | MediaKind::AnimatedGif => self.film(post),
+            ArchivedMediaKind::Photo | ArchivedMediaKind::Subtitles => None,
+            ArchivedMediaKind::Video | ArchivedMediaKind::AnimatedGif => self.find_video(post),
         };
-        self.found(exact.or_else(film))
+        self.open_media(exact.or_else(film))
     }
 
     /// The file of the owner's picture or banner that was served at `url`.
-    pub fn profile_media(&self, owner: i64, url: &str) -> Result<Option<Found>, ArchiveError> {
+    pub fn profile_media(
+        &self,
+        owner: i64,
+        url: &str,
+    ) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
         let base = text::base_name(url);
         let name = base.and_then(|base| {
-            let start = format!("{}profile_media/{owner}-{base}", self.catalogue.folder);
+            let start = format!("{}profile_media/{owner}-{base}", self.catalog.folder);
             // The address of a banner has no ending, its file has one.
-            self.first_from(&start)
+            self.first_name_with_prefix(&start)
         });
-        self.found(name)
+        self.open_media(name)
     }
 
-    fn found(&self, name: Option<String>) -> Result<Option<Found>, ArchiveError> {
+    fn open_media(&self, name: Option<String>) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
         let Some(name) = name else {
             return Ok(None);
         };
-        let (bytes, size) = self.container.read(&name)?;
-        Ok(Some(Found { name, size, bytes }))
+        let (bytes, size) = self.container.open_file(&name)?;
+        Ok(Some(ArchivedMediaFile { name, size, bytes }))
     }
 
-    fn in_folders(&self, folders: &[&str], file: &str) -> Option<String> {
+    fn find_in_folders(&self, folders: &[&str], file: &str) -> Option<String> {
         let names = folders
             .iter()
-            .map(|folder| format!("{}{folder}/{file}", self.catalogue.folder));
-        names.into_iter().find(|name| self.container.holds(name))
+            .map(|folder| format!("{}{folder}/{file}", self.catalog.folder));
+        names.into_iter().find(|name| self.container.contains(name))
     }
 
-    fn film(&self, post: i64) -> Option<String> {
+    fn find_video(&self, post: i64) -> Option<String> {
         let starts = MEDIA_FOLDERS
             .iter()
-            .map(|folder| format!("{}{folder}/{post}-", self.catalogue.folder));
-        let films = starts.filter_map(|start| self.first_from(&start));
-        films.into_iter().find(|name| has_ending(name, "mp4"))
+            .map(|folder| format!("{}{folder}/{post}-", self.catalog.folder));
+        let films = starts.filter_map(|start| self.first_name_with_prefix(&start));
+        films.into_iter().find(|name| has_extension(name, "mp4"))
     }
 
-    fn first_from(&self, start: &str) -> Option<String> {
+    fn first_name_with_prefix(&self, start: &str) -> Option<String> {
         let first = self.container.names_from(start).next()?;
         first.starts_with(start).then(|| first.to_owned())
     }
 }
 
-pub(crate) fn has_ending(name: &str, ending: &str) -> bool {
+pub(crate) fn has_extension(name: &str, ending: &str) -> bool {
     Path::new(name)
         .extension()
         .is_some_and(|found| found.eq_ignore_ascii_case(ending))

@@ -1,8 +1,8 @@
 //! A folder or a zip file as a set of named files.
 
 mod folder;
-mod unpack;
-mod zipped;
+mod verified_reader;
+mod zip_container;
 
 use crate::ArchiveError;
 use std::collections::BTreeMap;
@@ -10,21 +10,21 @@ use std::io::Read;
 use std::path::Path;
 
 /// A file's bytes.
-pub type Bytes = Box<dyn Read + Send>;
+pub type ByteStream = Box<dyn Read + Send>;
 
 /// The files of an archive by their names with `/` between the parts.
 #[derive(Debug)]
-pub(crate) enum Container {
-    Folder(folder::Folder),
-    Zip(zipped::Zip),
+pub(crate) enum ArchiveContainer {
+    Folder(folder::FolderContainer),
+    Zip(zip_container::ZipContainer),
 }
 
-impl Container {
+impl ArchiveContainer {
     pub(crate) fn open(path: &Path) -> Result<Self, ArchiveError> {
         if path.is_dir() {
-            folder::Folder::open(path).map(Self::Folder)
+            folder::FolderContainer::open(path).map(Self::Folder)
         } else {
-            zipped::Zip::open(path).map(Self::Zip)
+            zip_container::ZipContainer::open(path).map(Self::Zip)
         }
     }
 
@@ -36,7 +36,7 @@ impl Container {
         }
     }
 
-    pub(crate) fn holds(&self, name: &str) -> bool {
+    pub(crate) fn contains(&self, name: &str) -> bool {
         match self {
             Self::Folder(folder) => folder.files.contains_key(name),
             Self::Zip(zip) => zip.files.contains_key(name),
@@ -44,10 +44,10 @@ impl Container {
     }
 
     /// The file's bytes and their number.
-    pub(crate) fn read(&self, name: &str) -> Result<(Bytes, u64), ArchiveError> {
+    pub(crate) fn open_file(&self, name: &str) -> Result<(ByteStream, u64), ArchiveError> {
         match self {
-            Self::Folder(folder) => folder.read(name),
-            Self::Zip(zip) => zip.read(name),
+            Self::Folder(folder) => folder.open_file(name),
+            Self::Zip(zip) => zip.open_file(name),
         }
     }
 }
@@ -61,7 +61,7 @@ fn names_from<'a, T>(
 }
 
 /// Refuses names that lead elsewhere; `None` for litter that nobody asks for.
-pub(crate) fn checked(name: &str) -> Result<Option<&str>, ArchiveError> {
+pub(crate) fn validate_name(name: &str) -> Result<Option<&str>, ArchiveError> {
     let name = name.strip_prefix("./").unwrap_or(name);
     let leads_away = |part: &str| part == ".." || part == "." || part.contains(['\\', '\0']);
     let has_drive = name.chars().nth(1) == Some(':');
@@ -75,7 +75,7 @@ pub(crate) fn checked(name: &str) -> Result<Option<&str>, ArchiveError> {
 
 #[cfg(test)]
 mod tests {
-    use super::checked;
+    use super::validate_name;
 
     #[test]
     fn names_that_lead_away_are_refused() {
@@ -90,11 +90,17 @@ mod tests {
             "a\0b",
         ];
         for name in away {
-            assert!(checked(name).is_err(), "{name:?}");
+            assert!(validate_name(name).is_err(), "{name:?}");
         }
-        assert_eq!(checked("data/tweets.js").unwrap(), Some("data/tweets.js"));
-        assert_eq!(checked("data/a..b.jpg").unwrap(), Some("data/a..b.jpg"));
-        assert_eq!(checked("__MACOSX/data/._tweets.js").unwrap(), None);
-        assert_eq!(checked("data/.DS_Store").unwrap(), None);
+        assert_eq!(
+            validate_name("data/tweets.js").unwrap(),
+            Some("data/tweets.js")
+        );
+        assert_eq!(
+            validate_name("data/a..b.jpg").unwrap(),
+            Some("data/a..b.jpg")
+        );
+        assert_eq!(validate_name("__MACOSX/data/._tweets.js").unwrap(), None);
+        assert_eq!(validate_name("data/.DS_Store").unwrap(), None);
     }
 }

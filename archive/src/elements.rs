@@ -3,9 +3,9 @@
 use std::io::{self, BufRead};
 
 /// The longest element that is read, in bytes.
-pub(crate) const LONGEST: usize = 4 << 20;
+pub(crate) const MAX_ELEMENT_BYTES: usize = 4 << 20;
 /// The deepest nesting that is read, counted from the element itself.
-pub(crate) const DEEPEST: usize = 64;
+pub(crate) const MAX_ELEMENT_DEPTH: usize = 64;
 const TOO_LONG: &str = "longer than 4 MiB";
 const TOO_DEEP: &str = "nested deeper than 64 levels";
 /// How far into a file its first bracket is looked for, in bytes.
@@ -13,7 +13,7 @@ const LONGEST_PREFIX: usize = 1 << 16;
 
 /// What became of one element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum ElementOutcome {
     /// The bytes are in the buffer.
     Whole,
     /// The element broke a bound and was passed over.
@@ -24,20 +24,20 @@ pub(crate) enum Cut {
 
 /// Why no further element can be cut.
 #[derive(Debug)]
-pub(crate) enum CutError {
+pub(crate) enum ElementReadError {
     Io(io::Error),
     Unclosed,
     NoArray,
 }
 
-impl From<io::Error> for CutError {
+impl From<io::Error> for ElementReadError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl CutError {
-    pub(crate) fn why(&self) -> String {
+impl ElementReadError {
+    pub(crate) fn message(&self) -> String {
         match self {
             Self::Io(error) => error.to_string(),
             Self::Unclosed => "the file ends inside its array".to_owned(),
@@ -47,7 +47,7 @@ impl CutError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum JsonShape {
     Unknown,
     Array,
     /// One object without an array around it.
@@ -56,83 +56,89 @@ enum Shape {
 }
 
 /// The elements of the first array (or the one object) in `reader`.
-pub(crate) struct Elements<R> {
+pub(crate) struct ElementReader<R> {
     reader: R,
-    shape: Shape,
+    shape: JsonShape,
 }
 
-impl<R: BufRead> Elements<R> {
+impl<R: BufRead> ElementReader<R> {
     pub(crate) fn new(reader: R) -> Self {
         Self {
             reader,
-            shape: Shape::Unknown,
+            shape: JsonShape::Unknown,
         }
     }
 
     /// Replaces the contents of `buffer` with the next element.
-    pub(crate) fn cut(&mut self, buffer: &mut Vec<u8>) -> Result<Cut, CutError> {
+    pub(crate) fn read_element(
+        &mut self,
+        buffer: &mut Vec<u8>,
+    ) -> Result<ElementOutcome, ElementReadError> {
         buffer.clear();
         self.next_element(Some(buffer))
     }
 
     /// Passes over the next element without looking at it.
-    pub(crate) fn pass(&mut self) -> Result<Cut, CutError> {
+    pub(crate) fn skip_element(&mut self) -> Result<ElementOutcome, ElementReadError> {
         self.next_element(None)
     }
 
     /// Reads to the end of the file, where a zip tells whether all was well.
-    pub(crate) fn drain(&mut self) -> Result<(), CutError> {
+    pub(crate) fn drain(&mut self) -> Result<(), ElementReadError> {
         io::copy(&mut self.reader, &mut io::sink())?;
         Ok(())
     }
 
-    fn next_element(&mut self, keep: Option<&mut Vec<u8>>) -> Result<Cut, CutError> {
-        if self.shape == Shape::Unknown {
+    fn next_element(
+        &mut self,
+        keep: Option<&mut Vec<u8>>,
+    ) -> Result<ElementOutcome, ElementReadError> {
+        if self.shape == JsonShape::Unknown {
             self.shape = self.find_shape()?;
         }
         match self.shape {
-            Shape::Array => {
+            JsonShape::Array => {
                 if self.is_closed()? {
-                    self.shape = Shape::Done;
-                    return Ok(Cut::End);
+                    self.shape = JsonShape::Done;
+                    return Ok(ElementOutcome::End);
                 }
             }
-            Shape::Object => self.shape = Shape::Done,
-            Shape::Done | Shape::Unknown => return Ok(Cut::End),
+            JsonShape::Object => self.shape = JsonShape::Done,
+            JsonShape::Done | JsonShape::Unknown => return Ok(ElementOutcome::End),
         }
-        self.scan(keep)
+        self.scan_element(keep)
     }
 
-    fn find_shape(&mut self) -> Result<Shape, CutError> {
+    fn find_shape(&mut self) -> Result<JsonShape, ElementReadError> {
         let mut looked_at = 0;
         loop {
             let chunk = self.reader.fill_buf()?;
             if chunk.is_empty() {
-                return Ok(Shape::Done);
+                return Ok(JsonShape::Done);
             }
             if let Some(at) = chunk.iter().position(|byte| matches!(byte, b'[' | b'{')) {
                 let is_array = chunk.get(at) == Some(&b'[');
                 self.reader.consume(at + usize::from(is_array));
                 return Ok(if is_array {
-                    Shape::Array
+                    JsonShape::Array
                 } else {
-                    Shape::Object
+                    JsonShape::Object
                 });
             }
             let length = chunk.len();
             self.reader.consume(length);
             looked_at += length;
             if looked_at > LONGEST_PREFIX {
-                return Err(CutError::NoArray);
+                return Err(ElementReadError::NoArray);
             }
         }
     }
 
-    fn is_closed(&mut self) -> Result<bool, CutError> {
+    fn is_closed(&mut self) -> Result<bool, ElementReadError> {
         loop {
             let chunk = self.reader.fill_buf()?;
             if chunk.is_empty() {
-                return Err(CutError::Unclosed);
+                return Err(ElementReadError::Unclosed);
             }
             let blank = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | 0);
             let filling = chunk.iter().take_while(|byte| blank(byte)).count();
@@ -145,26 +151,29 @@ impl<R: BufRead> Elements<R> {
         }
     }
 
-    fn scan(&mut self, mut keep: Option<&mut Vec<u8>>) -> Result<Cut, CutError> {
-        let mut scan = Scan::default();
+    fn scan_element(
+        &mut self,
+        mut keep: Option<&mut Vec<u8>>,
+    ) -> Result<ElementOutcome, ElementReadError> {
+        let mut scan = NestingScan::default();
         let mut length = 0_usize;
         loop {
             let chunk = self.reader.fill_buf()?;
             if chunk.is_empty() {
-                return Err(CutError::Unclosed);
+                return Err(ElementReadError::Unclosed);
             }
             let (taken, ended) = scan.advance(chunk);
             length = length.saturating_add(taken);
-            let fits = length <= LONGEST && !scan.too_deep;
+            let fits = length <= MAX_ELEMENT_BYTES && !scan.too_deep;
             if let (true, Some(buffer)) = (fits, keep.as_deref_mut()) {
                 buffer.extend_from_slice(chunk.get(..taken).unwrap_or_default());
             }
             self.reader.consume(taken);
             if ended {
                 return Ok(match (scan.too_deep, fits) {
-                    (true, _) => Cut::Refused(TOO_DEEP),
-                    (_, false) => Cut::Refused(TOO_LONG),
-                    _ => Cut::Whole,
+                    (true, _) => ElementOutcome::Refused(TOO_DEEP),
+                    (_, false) => ElementOutcome::Refused(TOO_LONG),
+                    _ => ElementOutcome::Whole,
                 });
             }
         }
@@ -172,9 +181,12 @@ impl<R: BufRead> Elements<R> {
 }
 
 /// Replaces the contents of `buffer` with the next line, without the blanks around it.
-pub(crate) fn line(reader: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<Cut, CutError> {
+pub(crate) fn read_line(
+    reader: &mut impl BufRead,
+    buffer: &mut Vec<u8>,
+) -> Result<ElementOutcome, ElementReadError> {
     buffer.clear();
-    let mut scan = Scan::default();
+    let mut scan = NestingScan::default();
     let mut length = 0_usize;
     loop {
         let chunk = reader.fill_buf()?;
@@ -185,7 +197,7 @@ pub(crate) fn line(reader: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<Cu
         let taken = end.map_or(chunk.len(), |at| at + 1);
         let part = chunk.get(..taken).unwrap_or_default();
         length = length.saturating_add(taken);
-        if length <= LONGEST {
+        if length <= MAX_ELEMENT_BYTES {
             scan.advance_over(part);
             buffer.extend_from_slice(part);
         }
@@ -197,31 +209,31 @@ pub(crate) fn line(reader: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<Cu
     let trimmed = buffer.trim_ascii_end().len();
     buffer.truncate(trimmed);
     Ok(match length {
-        0 => Cut::End,
-        _ if length > LONGEST => Cut::Refused(TOO_LONG),
-        _ if scan.too_deep => Cut::Refused(TOO_DEEP),
-        _ => Cut::Whole,
+        0 => ElementOutcome::End,
+        _ if length > MAX_ELEMENT_BYTES => ElementOutcome::Refused(TOO_LONG),
+        _ if scan.too_deep => ElementOutcome::Refused(TOO_DEEP),
+        _ => ElementOutcome::Whole,
     })
 }
 
 #[derive(Default)]
-struct Scan {
+struct NestingScan {
     depth: usize,
     in_string: bool,
     after_backslash: bool,
     too_deep: bool,
 }
 
-impl Scan {
+impl NestingScan {
     /// Length of the part of `chunk` that belongs to the element, and whether it ends there.
     fn advance(&mut self, chunk: &[u8]) -> (usize, bool) {
         let mut taken = 0;
         let mut rest = chunk;
         while !rest.is_empty() {
             let (used, ended) = if self.in_string {
-                self.within_string(rest)
+                self.scan_string(rest)
             } else {
-                self.between_strings(rest)
+                self.scan_structure(rest)
             };
             taken += used;
             if ended {
@@ -241,7 +253,7 @@ impl Scan {
         }
     }
 
-    fn within_string(&mut self, bytes: &[u8]) -> (usize, bool) {
+    fn scan_string(&mut self, bytes: &[u8]) -> (usize, bool) {
         if self.after_backslash {
             self.after_backslash = false;
             return (1, false);
@@ -258,7 +270,7 @@ impl Scan {
         (at + 1, self.depth == 0)
     }
 
-    fn between_strings(&mut self, bytes: &[u8]) -> (usize, bool) {
+    fn scan_structure(&mut self, bytes: &[u8]) -> (usize, bool) {
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
                 b'"' => {
@@ -267,7 +279,7 @@ impl Scan {
                 }
                 b'{' | b'[' => {
                     self.depth += 1;
-                    self.too_deep |= self.depth > DEEPEST;
+                    self.too_deep |= self.depth > MAX_ELEMENT_DEPTH;
                 }
                 b']' | b',' if self.depth == 0 => return (at, true),
                 b'}' | b']' if self.depth > 0 => {
@@ -289,15 +301,15 @@ mod tests {
     use std::io::BufReader;
 
     fn cuts(text: &str, chunk: usize) -> (Vec<String>, Option<String>) {
-        let mut elements = Elements::new(BufReader::with_capacity(chunk, text.as_bytes()));
+        let mut elements = ElementReader::new(BufReader::with_capacity(chunk, text.as_bytes()));
         let mut buffer = Vec::new();
         let mut found = Vec::new();
         loop {
-            match elements.cut(&mut buffer) {
-                Ok(Cut::Whole) => found.push(String::from_utf8(buffer.clone()).unwrap()),
-                Ok(Cut::Refused(why)) => found.push(why.to_owned()),
-                Ok(Cut::End) => return (found, None),
-                Err(error) => return (found, Some(error.why())),
+            match elements.read_element(&mut buffer) {
+                Ok(ElementOutcome::Whole) => found.push(String::from_utf8(buffer.clone()).unwrap()),
+                Ok(ElementOutcome::Refused(why)) => found.push(why.to_owned()),
+                Ok(ElementOutcome::End) => return (found, None),
+                Err(error) => return (found, Some(error.message())),
             }
         }
     }
@@ -330,7 +342,7 @@ mod tests {
 
     #[test]
     fn an_element_that_breaks_a_bound_does_not_hide_the_next() {
-        let long = "a".repeat(LONGEST);
+        let long = "a".repeat(MAX_ELEMENT_BYTES);
         let (found, error) = cuts(&format!("[\"{long}\",{{}}]"), 8192);
         assert_eq!(found, ["longer than 4 MiB", "{}"]);
         assert!(error.is_none());

@@ -5,14 +5,14 @@ use std::io;
 
 /// Where a reader stood: a file of the archive and, within it, an element counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ElementLocation {
     /// The file's name within the archive, `data/tweets.js`.
     pub file: String,
     /// The element's number within the file, counted from 0.
     pub element: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ElementLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, element {}", self.file, self.element)
     }
@@ -58,7 +58,7 @@ pub enum ArchiveError {
     #[error("{at} is refused: {why}")]
     Refused {
         /// The element.
-        at: Place,
+        at: ElementLocation,
         /// Which bound it breaks.
         why: &'static str,
     },
@@ -66,7 +66,7 @@ pub enum ArchiveError {
     #[error("{at}: {why}")]
     Broken {
         /// The element that was being read.
-        at: Place,
+        at: ElementLocation,
         /// What is wrong with the file.
         why: String,
     },
@@ -85,11 +85,11 @@ pub enum ArchiveError {
 
 impl ArchiveError {
     /// True when the iterator that gave this error has more to give.
-    pub fn goes_on(&self) -> bool {
+    pub fn is_recoverable(&self) -> bool {
         matches!(self, Self::Refused { .. })
     }
 
-    pub(crate) fn io(file: &str, source: io::Error) -> Self {
+    pub(crate) fn from_io(file: &str, source: io::Error) -> Self {
         Self::Io {
             file: file.to_owned(),
             source,

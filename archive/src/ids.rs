@@ -1,6 +1,6 @@
 //! Ids are 64-bit numbers here and strings of digits on the line: JSON numbers lose their end.
 
-use crate::lenient::Number;
+use crate::lenient::LenientNumber;
 use serde::{Deserialize, Deserializer, Serializer};
 
 #[expect(
@@ -16,7 +16,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::
 }
 
 pub(crate) mod option {
-    use super::{Deserialize, Deserializer, Number, Serializer};
+    use super::{Deserialize, Deserializer, LenientNumber, Serializer};
 
     #[expect(
         clippy::ref_option,
@@ -30,19 +30,19 @@ pub(crate) mod option {
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
-        Ok(Number::deserialize(from)?.0)
+        Ok(LenientNumber::deserialize(from)?.0)
     }
 }
 
 pub(crate) mod list {
-    use super::{Deserialize, Deserializer, Number, Serializer};
+    use super::{Deserialize, Deserializer, LenientNumber, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(ids: &[i64], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(ids.iter().map(i64::to_string))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i64>, D::Error> {
-        let numbers = Vec::<Number>::deserialize(from)?;
+        let numbers = Vec::<LenientNumber>::deserialize(from)?;
         Ok(numbers.into_iter().filter_map(|number| number.0).collect())
     }
 }

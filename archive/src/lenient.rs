@@ -9,9 +9,9 @@ use std::ops::Deref;
 
 /// A whole number, written as a number or as text; `None` for null and empty text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Number(pub(crate) Option<i64>);
+pub(crate) struct LenientNumber(pub(crate) Option<i64>);
 
-impl<'de> Deserialize<'de> for Number {
+impl<'de> Deserialize<'de> for LenientNumber {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(NumberVisitor)
     }
@@ -20,48 +20,48 @@ impl<'de> Deserialize<'de> for Number {
 struct NumberVisitor;
 
 impl Visitor<'_> for NumberVisitor {
-    type Value = Number;
+    type Value = LenientNumber;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a whole number")
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
-        Ok(Number(Some(value)))
+    fn visit_i64<E: Error>(self, value: i64) -> Result<LenientNumber, E> {
+        Ok(LenientNumber(Some(value)))
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
+    fn visit_u64<E: Error>(self, value: u64) -> Result<LenientNumber, E> {
         let value = i64::try_from(value).map_err(E::custom)?;
-        Ok(Number(Some(value)))
+        Ok(LenientNumber(Some(value)))
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
+    fn visit_f64<E: Error>(self, value: f64) -> Result<LenientNumber, E> {
         format!("{value:.0}")
             .parse()
-            .map(|value| Number(Some(value)))
+            .map(|value| LenientNumber(Some(value)))
             .map_err(E::custom)
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<LenientNumber, E> {
         if text.is_empty() {
-            return Ok(Number(None));
+            return Ok(LenientNumber(None));
         }
         match text.parse() {
-            Ok(value) => Ok(Number(Some(value))),
+            Ok(value) => Ok(LenientNumber(Some(value))),
             Err(_) => Err(E::custom(format_args!("{text:?} is no whole number"))),
         }
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Number, E> {
-        Ok(Number(None))
+    fn visit_unit<E: Error>(self) -> Result<LenientNumber, E> {
+        Ok(LenientNumber(None))
     }
 }
 
 /// Text that is borrowed when it stands unescaped; empty for null.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Text<'a>(Cow<'a, str>);
+pub(crate) struct LenientText<'a>(Cow<'a, str>);
 
-impl Deref for Text<'_> {
+impl Deref for LenientText<'_> {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -69,18 +69,18 @@ impl Deref for Text<'_> {
     }
 }
 
-impl Text<'_> {
-    pub(crate) fn owned(&self) -> String {
+impl LenientText<'_> {
+    pub(crate) fn to_text(&self) -> String {
         self.0.clone().into_owned()
     }
 
     /// `None` for the empty text.
-    pub(crate) fn some(&self) -> Option<String> {
-        (!self.0.is_empty()).then(|| self.owned())
+    pub(crate) fn non_empty(&self) -> Option<String> {
+        (!self.0.is_empty()).then(|| self.to_text())
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for LenientText<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(TextVisitor(PhantomData))
     }
@@ -89,34 +89,34 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 struct TextVisitor<'a>(PhantomData<&'a ()>);
 
 impl<'de: 'a, 'a> Visitor<'de> for TextVisitor<'a> {
-    type Value = Text<'a>;
+    type Value = LenientText<'a>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("text")
     }
 
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Text<'a>, E> {
-        Ok(Text(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<LenientText<'a>, E> {
+        Ok(LenientText(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Text<'a>, E> {
-        Ok(Text(Cow::Owned(text.to_owned())))
+    fn visit_str<E: Error>(self, text: &str) -> Result<LenientText<'a>, E> {
+        Ok(LenientText(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_string<E: Error>(self, text: String) -> Result<Text<'a>, E> {
-        Ok(Text(Cow::Owned(text)))
+    fn visit_string<E: Error>(self, text: String) -> Result<LenientText<'a>, E> {
+        Ok(LenientText(Cow::Owned(text)))
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Text<'a>, E> {
-        Ok(Text::default())
+    fn visit_unit<E: Error>(self) -> Result<LenientText<'a>, E> {
+        Ok(LenientText::default())
     }
 }
 
 /// A claim, written as a boolean or as text; false for null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Flag(pub(crate) bool);
+pub(crate) struct LenientFlag(pub(crate) bool);
 
-impl<'de> Deserialize<'de> for Flag {
+impl<'de> Deserialize<'de> for LenientFlag {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(FlagVisitor)
     }
@@ -125,36 +125,36 @@ impl<'de> Deserialize<'de> for Flag {
 struct FlagVisitor;
 
 impl Visitor<'_> for FlagVisitor {
-    type Value = Flag;
+    type Value = LenientFlag;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("true or false")
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Flag, E> {
-        Ok(Flag(value))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<LenientFlag, E> {
+        Ok(LenientFlag(value))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Flag, E> {
-        Ok(Flag(text == "true"))
+    fn visit_str<E: Error>(self, text: &str) -> Result<LenientFlag, E> {
+        Ok(LenientFlag(text == "true"))
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Flag, E> {
-        Ok(Flag(false))
+    fn visit_unit<E: Error>(self) -> Result<LenientFlag, E> {
+        Ok(LenientFlag(false))
     }
 }
 
 /// A list where null stands for the empty one.
 #[derive(Debug, Clone)]
-pub(crate) struct Items<T>(pub(crate) Vec<T>);
+pub(crate) struct LenientList<T>(pub(crate) Vec<T>);
 
-impl<T> Default for Items<T> {
+impl<T> Default for LenientList<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T> Deref for Items<T> {
+impl<T> Deref for LenientList<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -162,7 +162,7 @@ impl<T> Deref for Items<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Items<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for LenientList<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(ItemsVisitor(PhantomData))
     }
@@ -171,21 +171,21 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Items<T> {
 struct ItemsVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ItemsVisitor<T> {
-    type Value = Items<T>;
+    type Value = LenientList<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Items<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<LenientList<T>, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = from.next_element()? {
             items.push(item);
         }
-        Ok(Items(items))
+        Ok(LenientList(items))
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Items<T>, E> {
-        Ok(Items::default())
+    fn visit_unit<E: Error>(self) -> Result<LenientList<T>, E> {
+        Ok(LenientList::default())
     }
 }

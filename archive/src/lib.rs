@@ -7,35 +7,39 @@
 //! element or with the next file.
 
 mod archive;
-mod catalogue;
-mod clean;
+mod catalog;
 mod container;
+mod data_types;
 mod elements;
 mod error;
 mod ids;
-mod kinds;
+mod json_lines;
 mod lenient;
-mod lines;
 mod notes;
 mod position;
 mod post;
-mod queue;
 mod raw;
 mod record;
+mod record_queue;
 mod records;
+mod sanitize;
 mod text;
 mod time;
 mod user;
 
-pub use archive::{Archive, Found};
-pub use container::Bytes;
-pub use error::{ArchiveError, Place};
-pub use lines::{JsonLines, Lines};
-pub use position::Position;
-pub use post::{Media, MediaKind, Mention, Post, Repost, Url, Variant};
-pub use record::{
-    DeletedPost, Happening, Like, List, ListMember, ListRole, MediaFile, Message, NoteTweet,
-    Record, Row, Skipped, Tie, Why,
+pub use archive::{Archive, ArchivedMediaFile};
+pub use container::ByteStream;
+pub use error::{ArchiveError, ElementLocation};
+pub use json_lines::{JsonLines, JsonLinesRecords};
+pub use position::ReadPosition;
+pub use post::{
+    ArchivedMedia, ArchivedMediaKind, ArchivedMention, ArchivedPost, ArchivedRepost, ArchivedUrl,
+    ArchivedVariant,
 };
-pub use records::Records;
-pub use user::{Account, Profile, User};
+pub use record::{
+    ArchiveRecord, ArchivedAttachment, ArchivedDeletion, ArchivedLike, ArchivedList,
+    ArchivedListMember, ArchivedListRole, ArchivedMessage, ArchivedNote, ConversationEventKind,
+    ExportRow, SkipReason, SkippedItem, UserRelation,
+};
+pub use records::ArchiveRecords;
+pub use user::{ArchivedAccount, ArchivedProfile, ArchivedUser};

@@ -9,13 +9,13 @@ use std::str::FromStr;
 /// It holds for one archive only: files are counted in reading order, elements within their file,
 /// and parts within an element that yields several records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
+pub struct ReadPosition {
     pub(crate) file: usize,
     pub(crate) element: u64,
     pub(crate) part: usize,
 }
 
-impl Position {
+impl ReadPosition {
     /// Before the first record.
     pub const START: Self = Self {
         file: 0,
@@ -24,7 +24,7 @@ impl Position {
     };
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for ReadPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.element)?;
         match self.part {
@@ -34,7 +34,7 @@ impl fmt::Display for Position {
     }
 }
 
-impl FromStr for Position {
+impl FromStr for ReadPosition {
     type Err = ArchiveError;
 
     fn from_str(text: &str) -> Result<Self, ArchiveError> {
@@ -61,10 +61,10 @@ mod tests {
     #[test]
     fn a_position_survives_its_text() {
         for text in ["0:0", "3:120", "3:120:2"] {
-            assert_eq!(text.parse::<Position>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<ReadPosition>().unwrap().to_string(), text);
         }
         for text in ["", "1", "1:", "a:b", "1:2:x", "-1:0"] {
-            assert!(text.parse::<Position>().is_err(), "{text}");
+            assert!(text.parse::<ReadPosition>().is_err(), "{text}");
         }
     }
 }

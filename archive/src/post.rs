@@ -1,13 +1,13 @@
 //! Posts and what hangs on them.
 
-use crate::User;
+use crate::ArchivedUser;
 use crate::ids;
 use serde::{Deserialize, Serialize};
 
 /// One post, its text ready to store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Post {
+pub struct ArchivedPost {
     /// The original id.
     #[serde(with = "ids")]
     pub id: i64,
@@ -39,16 +39,16 @@ pub struct Post {
     pub quoted_post: Option<i64>,
     /// Set when this is a repost; `text` then still begins with `RT @`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub repost_of: Option<Repost>,
+    pub repost_of: Option<ArchivedRepost>,
     /// Attachments in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub media: Vec<Media>,
+    pub media: Vec<ArchivedMedia>,
     /// Links in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub urls: Vec<Url>,
+    pub urls: Vec<ArchivedUrl>,
     /// Mentioned accounts in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub mentions: Vec<Mention>,
+    pub mentions: Vec<ArchivedMention>,
     /// Ids of all versions, oldest first; empty for a post that was never edited.
     #[serde(with = "ids::list", skip_serializing_if = "Vec::is_empty")]
     pub edit_history: Vec<i64>,
@@ -105,7 +105,7 @@ pub struct Post {
     pub members_only: bool,
     /// The author as embedded in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub user: Option<Box<User>>,
+    pub user: Option<Box<ArchivedUser>>,
 }
 
 #[expect(
@@ -119,7 +119,7 @@ pub(crate) fn is_off(switch: &bool) -> bool {
 /// What a repost tells of its source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Repost {
+pub struct ArchivedRepost {
     /// The source's author.
     pub handle: String,
     /// The source's text, often cut off at 140 characters.
@@ -135,7 +135,7 @@ pub struct Repost {
 /// What an attachment is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MediaKind {
+pub enum ArchivedMediaKind {
     /// A still picture.
     #[default]
     Photo,
@@ -150,13 +150,13 @@ pub enum MediaKind {
 /// One attachment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Media {
+pub struct ArchivedMedia {
     /// The original id.
     #[serde(with = "ids")]
     pub id: i64,
     /// What it is.
     #[serde(rename = "type")]
-    pub kind: MediaKind,
+    pub kind: ArchivedMediaKind,
     /// File names to look for in the archive's media folders, best first.
     pub files: Vec<String>,
     /// Where the picture (of a film: its still) was served.
@@ -173,7 +173,7 @@ pub struct Media {
     pub duration_ms: Option<i64>,
     /// Encodings of a film.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub variants: Vec<Variant>,
+    pub variants: Vec<ArchivedVariant>,
     /// The file's format, or empty; in our own lines only, as what follows.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub content_type: String,
@@ -197,7 +197,7 @@ pub struct Media {
 /// One encoding of a film.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Variant {
+pub struct ArchivedVariant {
     /// Where it was served.
     pub url: String,
     /// `video/mp4` or `application/x-mpegURL`.
@@ -210,7 +210,7 @@ pub struct Variant {
 /// One link of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Url {
+pub struct ArchivedUrl {
     /// The short link that stood in the text.
     pub short: String,
     /// Where it leads.
@@ -224,7 +224,7 @@ pub struct Url {
 /// One mentioned account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Mention {
+pub struct ArchivedMention {
     /// The account; none when it was gone already.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,

@@ -1,41 +1,41 @@
 //! The shapes that stand in the files, and their way into records.
 
+mod conversation;
 mod convert;
 mod entities;
 mod list;
 mod owner;
 mod post;
 mod statuses;
-mod talk;
 mod user;
 
-pub(crate) use convert::{convert, read_note};
+pub(crate) use conversation::RawConversation;
+pub(crate) use convert::{convert_element, parse_note};
 pub(crate) use list::RawList;
 pub(crate) use owner::{
-    RawAccount, RawDeletedHeader, RawLike, RawListInfo, RawNote, RawProfile, RawTie,
+    RawAccount, RawDeletedHeader, RawLike, RawListInfo, RawNote, RawProfile, RawRelation,
 };
-pub(crate) use post::{Around, RawPost, Wrapped};
-pub(crate) use statuses::from_line;
-pub(crate) use talk::RawTalk;
+pub(crate) use post::{ConversionContext, RawPost, WrappedPost};
+pub(crate) use statuses::convert_line;
 pub(crate) use user::RawUser;
 
 /// Why an element gives no record.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ElementError {
     /// It cannot be read; it is counted as skipped.
-    Bad(String),
+    Unreadable(String),
     /// It is hostile; it is an error.
     Refused(&'static str),
 }
 
-impl From<serde_json::Error> for Fault {
+impl From<serde_json::Error> for ElementError {
     fn from(error: serde_json::Error) -> Self {
-        Self::Bad(error.to_string())
+        Self::Unreadable(error.to_string())
     }
 }
 
-impl Fault {
-    pub(crate) fn bad(why: &str) -> Self {
-        Self::Bad(why.to_owned())
+impl ElementError {
+    pub(crate) fn unreadable(why: &str) -> Self {
+        Self::Unreadable(why.to_owned())
     }
 }

@@ -1,6 +1,9 @@
 //! The things that an archive or a line can hold.
 
-use crate::{Account, Media, Mention, Post, Profile, Url, User, ids};
+use crate::{
+    ArchivedAccount, ArchivedMedia, ArchivedMention, ArchivedPost, ArchivedProfile, ArchivedUrl,
+    ArchivedUser, ids,
+};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -9,63 +12,63 @@ use std::fmt;
 /// One thing read. As a line of the export it is this object with its `kind`, ids as strings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Record {
+pub enum ArchiveRecord {
     /// Whose archive it is.
-    Account(Account),
+    Account(ArchivedAccount),
     /// The owner's page.
-    Profile(Profile),
+    Profile(ArchivedProfile),
     /// An account.
-    User(Box<User>),
+    User(Box<ArchivedUser>),
     /// A post.
-    Post(Box<Post>),
+    Post(Box<ArchivedPost>),
     /// The whole text of a long post; joined already to the post that it belongs to.
-    NoteTweet(NoteTweet),
+    NoteTweet(ArchivedNote),
     /// `from` follows `to`.
-    Follow(Tie),
+    Follow(UserRelation),
     /// `from` blocks `to`.
-    Block(Tie),
+    Block(UserRelation),
     /// `from` mutes `to`.
-    Mute(Tie),
+    Mute(UserRelation),
     /// `from` has asked to follow the protected `to`.
-    FollowRequest(Tie),
+    FollowRequest(UserRelation),
     /// `from` takes no direct messages of `to`.
-    DmBlock(Tie),
+    DmBlock(UserRelation),
     /// A like.
-    Like(Like),
+    Like(ArchivedLike),
     /// A list.
-    List(List),
+    List(ArchivedList),
     /// An account on a list.
-    ListMember(ListMember),
+    ListMember(ArchivedListMember),
     /// A post that its author deleted.
-    DeletedPost(DeletedPost),
+    DeletedPost(ArchivedDeletion),
     /// An attachment that stands on its own line.
-    Media(MediaFile),
+    Media(ArchivedAttachment),
     /// An event of a conversation of direct messages.
-    Message(Box<Message>),
+    Message(Box<ArchivedMessage>),
     /// Something that was left out.
-    Skipped(Skipped),
+    Skipped(SkippedItem),
     /// A line of ours of any other kind, as it stands.
     #[serde(untagged)]
-    Row(Row),
+    Row(ExportRow),
 }
 
-impl Record {
+impl ArchiveRecord {
     /// The record as one line of JSON without a line break.
-    pub fn to_line(&self) -> String {
+    pub fn to_json_line(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
 /// A line of ours whose kind means nothing here: whoever stores it knows what it may say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct ExportRow {
     /// Its kind.
     pub kind: String,
     /// Its members in order.
     pub cells: Vec<(String, Value)>,
 }
 
-impl Serialize for Row {
+impl Serialize for ExportRow {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(Some(self.cells.len() + 1))?;
         map.serialize_entry("kind", &self.kind)?;
@@ -79,7 +82,7 @@ impl Serialize for Row {
 /// One account's stance towards another. None stands for the owner of the archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Tie {
+pub struct UserRelation {
     /// Who does it.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub from: Option<i64>,
@@ -94,7 +97,7 @@ pub struct Tie {
 /// A like. An archive knows neither its time nor the post's author.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Like {
+pub struct ArchivedLike {
     /// Who likes; none stands for the owner of the archive.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub user: Option<i64>,
@@ -112,7 +115,7 @@ pub struct Like {
 /// What an event of a conversation is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Happening {
+pub enum ConversationEventKind {
     /// A message.
     #[default]
     Said,
@@ -125,14 +128,14 @@ pub enum Happening {
 /// An event of a conversation of direct messages, as the owner of the archive has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Message {
+pub struct ArchivedMessage {
     /// The conversation: `<lower>-<higher>` of two, the number of a group.
     pub conversation: String,
     /// The original id; a change of a group has none.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
     /// What it is.
-    pub happening: Happening,
+    pub happening: ConversationEventKind,
     /// Who wrote it, let others in, or left.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub sender: Option<i64>,
@@ -148,7 +151,7 @@ pub struct Message {
 /// A long post's whole text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct NoteTweet {
+pub struct ArchivedNote {
     /// The note's own id, which is not the post's.
     #[serde(with = "ids")]
     pub id: i64,
@@ -157,15 +160,15 @@ pub struct NoteTweet {
     /// Milliseconds since 1970.
     pub created_at_ms: i64,
     /// Links in order.
-    pub urls: Vec<Url>,
+    pub urls: Vec<ArchivedUrl>,
     /// Mentioned accounts in order.
-    pub mentions: Vec<Mention>,
+    pub mentions: Vec<ArchivedMention>,
 }
 
 /// What the owner is to a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ListRole {
+pub enum ArchivedListRole {
     /// Made it.
     #[default]
     Created,
@@ -178,7 +181,7 @@ pub enum ListRole {
 /// A list. An archive knows its address only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct List {
+pub struct ArchivedList {
     /// The original id when known.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
@@ -195,7 +198,7 @@ pub struct List {
     /// Whether only the owner sees it.
     pub private: bool,
     /// What the owner of the archive is to it.
-    pub role: ListRole,
+    pub role: ArchivedListRole,
     /// Its address.
     pub url: String,
 }
@@ -203,7 +206,7 @@ pub struct List {
 /// An account on a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ListMember {
+pub struct ArchivedListMember {
     /// The list.
     #[serde(with = "ids")]
     pub list: i64,
@@ -218,7 +221,7 @@ pub struct ListMember {
 /// A deleted post.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct DeletedPost {
+pub struct ArchivedDeletion {
     /// The post's id.
     #[serde(with = "ids")]
     pub id: i64,
@@ -227,13 +230,13 @@ pub struct DeletedPost {
     pub deleted_at_ms: Option<i64>,
     /// The post itself when the archive still holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub post: Option<Box<Post>>,
+    pub post: Option<Box<ArchivedPost>>,
 }
 
 /// An attachment on its own line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct MediaFile {
+pub struct ArchivedAttachment {
     /// The post that it hangs on.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub post: Option<i64>,
@@ -242,12 +245,12 @@ pub struct MediaFile {
     pub owner: Option<i64>,
     /// The attachment.
     #[serde(flatten)]
-    pub media: Media,
+    pub media: ArchivedMedia,
 }
 
 /// Something that was left out, for the report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Skipped {
+pub struct SkippedItem {
     /// The data type, `directMessages`; of a line, its `kind`. Named apart from the record's kind.
     #[serde(rename = "type")]
     pub kind: String,
@@ -258,13 +261,13 @@ pub struct Skipped {
     /// How many things were left out.
     pub count: u64,
     /// The reason.
-    pub why: Why,
+    pub why: SkipReason,
 }
 
 /// Why something was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum SkipReason {
     /// Private data that is not imported unless asked.
     Private,
     /// A known data type that nothing here stands for.
@@ -277,7 +280,7 @@ pub enum Why {
     Bad(String),
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Private => "private, not imported unless asked",

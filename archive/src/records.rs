@@ -1,61 +1,63 @@
 //! Walks through the files of an archive.
 
-use crate::catalogue::DataFile;
-use crate::clean::clean;
-use crate::container::{Bytes, Container};
-use crate::elements::{Cut, CutError, Elements};
-use crate::kinds::{Handling, Kind};
-use crate::notes::Notes;
-use crate::queue::Queue;
-use crate::raw::{Around, Fault, convert, read_note};
-use crate::{Archive, ArchiveError, Place, Position, Record, Skipped, Why};
+use crate::catalog::ArchiveDataFile;
+use crate::container::{ArchiveContainer, ByteStream};
+use crate::data_types::{DataTypeHandling, ReadableDataType};
+use crate::elements::{ElementOutcome, ElementReadError, ElementReader};
+use crate::notes::NoteIndex;
+use crate::raw::{ConversionContext, ElementError, convert_element, parse_note};
+use crate::record_queue::RecordQueue;
+use crate::sanitize::sanitize_json;
+use crate::{
+    Archive, ArchiveError, ArchiveRecord, ElementLocation, ReadPosition, SkipReason, SkippedItem,
+};
 use std::io::BufReader;
 
-type Opened = Elements<BufReader<Bytes>>;
-type Item = Result<(Position, Record), ArchiveError>;
+type OpenedElements = ElementReader<BufReader<ByteStream>>;
+type RecordResult = Result<(ReadPosition, ArchiveRecord), ArchiveError>;
 
 /// The records of an [`Archive`].
-pub struct Records<'a> {
+pub struct ArchiveRecords<'a> {
     archive: &'a Archive,
-    at: Position,
-    opened: Option<Opened>,
+    at: ReadPosition,
+    open_file: Option<OpenedElements>,
     buffer: Vec<u8>,
-    queue: Queue,
-    notes: Option<Notes>,
+    queue: RecordQueue,
+    notes: Option<NoteIndex>,
 }
 
-impl<'a> Records<'a> {
-    pub(crate) fn new(archive: &'a Archive, from: Position) -> Self {
+impl<'a> ArchiveRecords<'a> {
+    pub(crate) fn new(archive: &'a Archive, from: ReadPosition) -> Self {
         Self {
             archive,
             at: from,
-            opened: None,
+            open_file: None,
             buffer: Vec::new(),
-            queue: Queue::default(),
+            queue: RecordQueue::default(),
             notes: None,
         }
     }
 
-    fn next_file(&mut self) {
-        self.opened = None;
-        self.at = Position {
+    fn advance_file(&mut self) {
+        self.open_file = None;
+        self.at = ReadPosition {
             file: self.at.file + 1,
-            ..Position::START
+            ..ReadPosition::START
         };
     }
 
-    fn step(&mut self, file: &'a DataFile) -> Option<ArchiveError> {
+    fn advance(&mut self, file: &'a ArchiveDataFile) -> Option<ArchiveError> {
         let kind = match (&file.handling, file.present) {
-            (Handling::Read(kind), true) => *kind,
-            (Handling::Skip(why), true) => {
+            (DataTypeHandling::Read(kind), true) => *kind,
+            (DataTypeHandling::Skip(why), true) => {
                 let count = file
                     .count
-                    .unwrap_or_else(|| count(&self.archive.container, &file.name));
+                    .unwrap_or_else(|| count_elements(&self.archive.container, &file.name));
                 self.skip_file(file, count, why.clone());
                 return None;
             }
             (_, false) => {
-                self.skip_file(file, file.count.unwrap_or(0), Why::Absent);
+                self.skip_file(file, file.count.unwrap_or(0), SkipReason::Absent);
                 return None;
             }
         };
@@ -63,106 +65,118 @@ impl<'a> Records<'a> {
             Ok(()) => None,
             Err(error) => {
                 match error {
-                    ArchiveError::Refused { .. } => self.at = behind(self.at),
-                    _ => self.next_file(),
+                    ArchiveError::Refused { .. } => self.at = next_position(self.at),
+                    _ => self.advance_file(),
                 }
                 Some(error)
             }
         }
     }
 
-    fn skip_file(&mut self, file: &DataFile, count: u64, why: Why) {
+    fn skip_file(&mut self, file: &ArchiveDataFile, count: u64, why: SkipReason) {
         let at = self.at;
-        self.next_file();
-        let skipped = Skipped {
+        self.advance_file();
+        let skipped = SkippedItem {
             element: None,
-            ..skipped(file, at, count, why)
+            ..skipped_item(file, at, count, why)
         };
-        self.queue.fill(vec![Record::Skipped(skipped)], at, self.at);
+        self.queue
+            .push_element(vec![ArchiveRecord::Skipped(skipped)], at, self.at);
     }
 
-    fn read_element(&mut self, file: &DataFile, kind: Kind) -> Result<(), ArchiveError> {
-        let place = || Place {
+    fn read_element(
+        &mut self,
+        file: &ArchiveDataFile,
+        kind: ReadableDataType,
+    ) -> Result<(), ArchiveError> {
+        let place = || ElementLocation {
             file: file.name.clone(),
             element: self.at.element,
         };
-        let broken = |error: CutError| ArchiveError::Broken {
+        let broken = |error: ElementReadError| ArchiveError::Broken {
             at: place(),
-            why: error.why(),
+            why: error.message(),
         };
-        if kind == Kind::Post && self.notes.is_none() {
-            self.notes = Some(notes(self.archive));
+        if kind == ReadableDataType::Post && self.notes.is_none() {
+            self.notes = Some(collect_notes(self.archive));
         }
-        if self.opened.is_none() {
-            let mut elements = open(&self.archive.container, &file.name)?;
+        if self.open_file.is_none() {
+            let mut elements = open_elements(&self.archive.container, &file.name)?;
             for _ in 0..self.at.element {
-                if elements.pass().map_err(broken)? == Cut::End {
+                if elements.skip_element().map_err(broken)? == ElementOutcome::End {
                     break;
                 }
             }
-            self.opened = Some(elements);
+            self.open_file = Some(elements);
         }
-        let Some(elements) = &mut self.opened else {
+        let Some(elements) = &mut self.open_file else {
             return Ok(());
         };
-        match elements.cut(&mut self.buffer).map_err(broken)? {
-            Cut::Whole => {}
-            Cut::Refused(why) => return Err(ArchiveError::Refused { at: place(), why }),
-            Cut::End => {
+        match elements.read_element(&mut self.buffer).map_err(broken)? {
+            ElementOutcome::Whole => {}
+            ElementOutcome::Refused(why) => return Err(ArchiveError::Refused { at: place(), why }),
+            ElementOutcome::End => {
                 elements.drain().map_err(broken)?;
-                self.next_file();
+                self.advance_file();
                 return Ok(());
             }
         }
         let mut records = Vec::with_capacity(1);
-        let none = Notes::default();
-        let around = Around {
-            author: self.archive.catalogue.owner.as_ref().map(|owner| owner.id),
+        let none = NoteIndex::default();
+        let around = ConversionContext {
+            author: self.archive.catalog.owner.as_ref().map(|owner| owner.id),
             notes: self.notes.as_ref().unwrap_or(&none),
             reposts_by_text: true,
         };
-        match convert(kind, &clean(&self.buffer), around, &mut records) {
+        match convert_element(kind, &sanitize_json(&self.buffer), around, &mut records) {
             Ok(()) => {}
-            Err(Fault::Refused(why)) => return Err(ArchiveError::Refused { at: place(), why }),
-            Err(Fault::Bad(why)) => {
-                let skipped = skipped(file, self.at, 1, Why::Bad(why));
-                records.push(Record::Skipped(skipped));
+            Err(ElementError::Refused(why)) => {
+                return Err(ArchiveError::Refused { at: place(), why });
+            }
+            Err(ElementError::Unreadable(why)) => {
+                let skipped = skipped_item(file, self.at, 1, SkipReason::Bad(why));
+                records.push(ArchiveRecord::Skipped(skipped));
             }
         }
-        let next = behind(self.at);
-        self.queue.fill(records, self.at, next);
+        let next = next_position(self.at);
+        self.queue.push_element(records, self.at, next);
         self.at = next;
         Ok(())
     }
 }
 
-impl Iterator for Records<'_> {
-    type Item = Item;
+impl Iterator for ArchiveRecords<'_> {
+    type Item = RecordResult;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<RecordResult> {
         loop {
             if let Some(ready) = self.queue.next() {
                 return Some(Ok(ready));
             }
-            let file = self.archive.catalogue.files.get(self.at.file)?;
-            if let Some(error) = self.step(file) {
+            let file = self.archive.catalog.files.get(self.at.file)?;
+            if let Some(error) = self.advance(file) {
                 return Some(Err(error));
             }
         }
     }
 }
 
-fn behind(at: Position) -> Position {
-    Position {
+fn next_position(at: ReadPosition) -> ReadPosition {
+    ReadPosition {
         element: at.element + 1,
         part: 0,
         ..at
     }
 }
 
-fn skipped(file: &DataFile, at: Position, count: u64, why: Why) -> Skipped {
-    Skipped {
-        kind: file.kind.clone(),
+fn skipped_item(
+    file: &ArchiveDataFile,
+    at: ReadPosition,
+    count: u64,
+    why: SkipReason,
+) -> SkippedItem {
+    SkippedItem {
+        kind: file.data_type.clone(),
         file: file.name.clone(),
         element: Some(at.element),
         count,
@@ -170,38 +184,42 @@ fn skipped(file: &DataFile, at: Position, count: u64, why: Why) -> Skipped {
     }
 }
 
-fn open(container: &Container, name: &str) -> Result<Opened, ArchiveError> {
-    let (bytes, _) = container.read(name)?;
-    Ok(Elements::new(BufReader::with_capacity(1 << 16, bytes)))
+fn open_elements(container: &ArchiveContainer, name: &str) -> Result<OpenedElements, ArchiveError> {
+    let (bytes, _) = container.open_file(name)?;
+    Ok(ElementReader::new(BufReader::with_capacity(1 << 16, bytes)))
 }
 
 /// Elements of a file that nobody promised a number for, as far as it can be read.
-fn count(container: &Container, name: &str) -> u64 {
-    let Ok(mut elements) = open(container, name) else {
+fn count_elements(container: &ArchiveContainer, name: &str) -> u64 {
+    let Ok(mut elements) = open_elements(container, name) else {
         return 0;
     };
     let mut count = 0;
-    while let Ok(Cut::Whole | Cut::Refused(_)) = elements.pass() {
+    while let Ok(ElementOutcome::Whole | ElementOutcome::Refused(_)) = elements.skip_element() {
         count += 1;
     }
     count
 }
 
 /// All notes of the archive. What cannot be read among them shows when its file has its turn.
-fn notes(archive: &Archive) -> Notes {
-    let mut notes = Notes::default();
+fn collect_notes(archive: &Archive) -> NoteIndex {
+    let mut notes = NoteIndex::default();
     let mut buffer = Vec::new();
-    let is_note = |file: &&DataFile| file.handling == Handling::Read(Kind::Note) && file.present;
-    for file in archive.catalogue.files.iter().filter(is_note) {
-        let Ok(mut elements) = open(&archive.container, &file.name) else {
+    let is_note = |file: &&ArchiveDataFile| {
+        file.handling == DataTypeHandling::Read(ReadableDataType::Note) && file.present
+    };
+    for file in archive.catalog.files.iter().filter(is_note) {
+        let Ok(mut elements) = open_elements(&archive.container, &file.name) else {
             continue;
         };
-        while let Ok(cut @ (Cut::Whole | Cut::Refused(_))) = elements.cut(&mut buffer) {
-            if cut != Cut::Whole {
+        while let Ok(cut @ (ElementOutcome::Whole | ElementOutcome::Refused(_))) =
+            elements.read_element(&mut buffer)
+        {
+            if cut != ElementOutcome::Whole {
                 continue;
             }
-            if let Ok((note, plain)) = read_note(&clean(&buffer)) {
-                notes.keep(note, &plain);
+            if let Ok((note, plain)) = parse_note(&sanitize_json(&buffer)) {
+                notes.insert(note, &plain);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Makes the text that is shown out of the text that was stored.
 
-use crate::{Media, Url};
+use crate::{ArchivedMedia, ArchivedUrl};
 
 /// Replaces the three entities that stored texts are escaped with, once.
-pub(crate) fn unescape(text: &str) -> String {
+pub(crate) fn unescape_entities(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
@@ -26,15 +26,18 @@ pub(crate) fn unescape(text: &str) -> String {
 }
 
 /// A text with its links, on the way to being shown.
-pub(crate) struct Draft {
+pub(crate) struct TextDraft {
     pub(crate) text: String,
-    pub(crate) urls: Vec<Url>,
+    pub(crate) urls: Vec<ArchivedUrl>,
 }
 
-impl Draft {
+impl TextDraft {
     /// Takes the links at the end that stand for attachments.
     pub(crate) fn drop_media_links(&mut self, shorts: &[&str]) {
-        while let Some(kept) = shorts.iter().find_map(|short| self.without_end(short)) {
+        while let Some(kept) = shorts
+            .iter()
+            .find_map(|short| self.length_before_link(short))
+        {
             self.text.truncate(kept);
         }
     }
@@ -51,7 +54,7 @@ impl Draft {
         let Some(url) = last.and_then(|at| self.urls.get_mut(at)) else {
             return known;
         };
-        let Some(post) = post_of(&url.expanded).filter(|post| *post != own) else {
+        let Some(post) = post_id_from_url(&url.expanded).filter(|post| *post != own) else {
             return known;
         };
         if known.is_some_and(|known| known != post) {
@@ -66,18 +69,18 @@ impl Draft {
     }
 
     /// Puts the expanded link in the place of every short one.
-    pub(crate) fn expand(&mut self) {
+    pub(crate) fn expand_links(&mut self) {
         let links = self
             .urls
             .iter()
             .filter(|url| !url.short.is_empty() && !url.expanded.is_empty());
         let links: Vec<(&str, &str)> = links.map(|url| (&*url.short, &*url.expanded)).collect();
         if !links.is_empty() {
-            self.text = replace(&self.text, &links);
+            self.text = replace_links(&self.text, &links);
         }
     }
 
-    fn without_end(&self, short: &str) -> Option<usize> {
+    fn length_before_link(&self, short: &str) -> Option<usize> {
         let end = self.text.trim_end();
         let kept = end.strip_suffix(short).filter(|_| !short.is_empty())?;
         Some(kept.trim_end().len())
@@ -85,7 +88,7 @@ impl Draft {
 }
 
 /// The id of the post that an address leads to.
-pub(crate) fn post_of(address: &str) -> Option<i64> {
+pub(crate) fn post_id_from_url(address: &str) -> Option<i64> {
     let path = address
         .strip_prefix("https://")
         .or_else(|| address.strip_prefix("http://"))?;
@@ -105,7 +108,7 @@ pub(crate) fn post_of(address: &str) -> Option<i64> {
 }
 
 /// `RT @handle: text` taken apart.
-pub(crate) fn repost(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_repost(text: &str) -> Option<(&str, &str)> {
     let (handle, rest) = text.strip_prefix("RT @")?.split_once(':')?;
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_handle = (1..=20).contains(&handle.len()) && handle.chars().all(word);
@@ -113,7 +116,7 @@ pub(crate) fn repost(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The words of an HTML anchor; the text itself when it is none.
-pub(crate) fn anchor_words(html: &str) -> &str {
+pub(crate) fn anchor_text(html: &str) -> &str {
     let inner = html
         .strip_suffix("</a>")
         .and_then(|open| open.rsplit_once('>'));
@@ -121,7 +124,7 @@ pub(crate) fn anchor_words(html: &str) -> &str {
 }
 
 /// Puts the second of each pair in the place of the first, the longest that fits.
-pub(crate) fn replace(text: &str, links: &[(&str, &str)]) -> String {
+pub(crate) fn replace_links(text: &str, links: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     let mut rest = text;
     while let Some(at) = rest.find("http") {
@@ -150,7 +153,10 @@ pub(crate) fn base_name(address: &str) -> Option<&str> {
 }
 
 /// File names of an attachment in the media folders, or `Err` for one that leads elsewhere.
-pub(crate) fn file_names(post: i64, media: &Media) -> Result<Vec<String>, &'static str> {
+pub(crate) fn media_file_names(
+    post: i64,
+    media: &ArchivedMedia,
+) -> Result<Vec<String>, &'static str> {
     let films = media
         .variants
         .iter()

@@ -8,44 +8,44 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// Creation time that an id carries, in ms; `None` for the counted ids of the first years.
-pub(crate) fn of_id(id: i64) -> Option<i64> {
+pub(crate) fn from_id(id: i64) -> Option<i64> {
     (id > LAST_COUNTED_ID).then_some((id >> 22) + SNOWFLAKE_EPOCH_MS)
 }
 
 /// Reads `Sat Feb 18 12:33:11 +0000 2023`, `2023-02-18T12:33:11.123Z` and
 /// `2014-01-31 12:00:00 +0000`.
 pub(crate) fn parse(text: &str) -> Option<i64> {
-    legacy(text).or_else(|| iso(text))
+    parse_legacy(text).or_else(|| parse_iso(text))
 }
 
-fn legacy(text: &str) -> Option<i64> {
+fn parse_legacy(text: &str) -> Option<i64> {
     let mut words = text.split_ascii_whitespace();
     let (_, month, day) = (words.next()?, words.next()?, words.next()?);
     let (clock, zone, year) = (words.next()?, words.next()?, words.next()?);
     let month = MONTHS.iter().position(|name| *name == month)? + 1;
-    let date = days(
+    let date = days_from_date(
         year.parse().ok()?,
         i64::try_from(month).ok()?,
         day.parse().ok()?,
     )?;
-    Some(date * 86_400_000 + time_of_day(clock)? - offset(zone)?)
+    Some(date * 86_400_000 + parse_time_of_day(clock)? - parse_offset(zone)?)
 }
 
-fn iso(text: &str) -> Option<i64> {
+fn parse_iso(text: &str) -> Option<i64> {
     let (date, rest) = text.split_once(['T', ' '])?;
     let mut parts = date.splitn(3, '-');
     let year = parts.next()?.parse().ok()?;
-    let date = days(
+    let date = days_from_date(
         year,
         parts.next()?.parse().ok()?,
         parts.next()?.parse().ok()?,
     )?;
     let zone_at = rest.find([' ', 'Z', '+', '-']).unwrap_or(rest.len());
     let (clock, zone) = rest.split_at_checked(zone_at)?;
-    Some(date * 86_400_000 + time_of_day(clock)? - offset(zone.trim())?)
+    Some(date * 86_400_000 + parse_time_of_day(clock)? - parse_offset(zone.trim())?)
 }
 
-fn time_of_day(clock: &str) -> Option<i64> {
+fn parse_time_of_day(clock: &str) -> Option<i64> {
     let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
     let mut parts = clock.splitn(3, ':').map(|part| part.parse::<u32>().ok());
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
@@ -59,7 +59,7 @@ fn time_of_day(clock: &str) -> Option<i64> {
     Some(i64::from(hour * 3600 + minute * 60 + second) * 1000 + ms)
 }
 
-fn offset(zone: &str) -> Option<i64> {
+fn parse_offset(zone: &str) -> Option<i64> {
     if matches!(zone, "" | "Z" | "+0000" | "UTC") {
         return Some(0);
     }
@@ -70,7 +70,7 @@ fn offset(zone: &str) -> Option<i64> {
 }
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar.
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+fn days_from_date(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_id_tells_its_time() {
-        assert_eq!(of_id(20), None);
-        assert_eq!(of_id(1_533_272_415_677_353_984), Some(1_654_395_605_378));
+        assert_eq!(from_id(20), None);
+        assert_eq!(from_id(1_533_272_415_677_353_984), Some(1_654_395_605_378));
     }
 }

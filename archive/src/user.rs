@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Someone's account as others see it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct User {
+pub struct ArchivedUser {
     /// The original id.
     #[serde(with = "ids")]
     pub id: i64,
@@ -70,7 +70,7 @@ pub struct User {
 /// Whose archive it is. E-mail, telephone and addresses are left out on purpose.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Account {
+pub struct ArchivedAccount {
     /// The original id.
     #[serde(with = "ids")]
     pub id: i64,
@@ -85,7 +85,7 @@ pub struct Account {
 /// The owner's page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Profile {
+pub struct ArchivedProfile {
     /// HTML-unescaped.
     pub bio: String,
     /// As typed.

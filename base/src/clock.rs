@@ -13,12 +13,12 @@ pub enum Clock {
     #[default]
     System,
     /// A test world's time.
-    World(Arc<World>),
+    Test(Arc<TestClock>),
 }
 
 /// A clock that a test platform may hold still or move.
 #[derive(Debug)]
-pub struct World {
+pub struct TestClock {
     /// Milliseconds added to the machine's time; the whole time when `frozen`.
     value: AtomicI64,
     frozen: bool,
@@ -26,16 +26,16 @@ pub struct World {
 
 impl Clock {
     /// A clock that stands at `time` until it is set.
-    pub fn frozen(time: Time) -> Self {
-        Self::World(Arc::new(World {
+    pub fn frozen_at(time: Time) -> Self {
+        Self::Test(Arc::new(TestClock {
             value: AtomicI64::new(time.ms()),
             frozen: true,
         }))
     }
 
     /// A clock that runs `ms` milliseconds ahead of the machine's.
-    pub fn ahead(ms: i64) -> Self {
-        Self::World(Arc::new(World {
+    pub fn offset_from_system(ms: i64) -> Self {
+        Self::Test(Arc::new(TestClock {
             value: AtomicI64::new(ms),
             frozen: false,
         }))
@@ -44,21 +44,19 @@ impl Clock {
     /// The platform's time: what posts, ids, tokens and windows follow.
     pub fn now(&self) -> Time {
         match self {
-            Self::System => wall(),
-            Self::World(world) if world.frozen => {
-                Time::from_ms(world.value.load(Ordering::Relaxed))
-            }
-            Self::World(world) => wall().plus_ms(world.value.load(Ordering::Relaxed)),
+            Self::System => wall_time(),
+            Self::Test(world) if world.frozen => Time::from_ms(world.value.load(Ordering::Relaxed)),
+            Self::Test(world) => wall_time().plus_ms(world.value.load(Ordering::Relaxed)),
         }
     }
 
     /// Sets a frozen clock; a running one is moved so that it reads `time` now.
     pub fn set(&self, time: Time) {
-        if let Self::World(world) = self {
+        if let Self::Test(world) = self {
             let value = if world.frozen {
                 time.ms()
             } else {
-                time.ms() - wall().ms()
+                time.ms() - wall_time().ms()
             };
             world.value.store(value, Ordering::Relaxed);
         }
@@ -71,7 +69,7 @@ impl Clock {
     clippy::disallowed_methods,
     reason = "the one home of the machine's time"
 )]
-pub fn wall() -> Time {
+pub fn wall_time() -> Time {
     let since = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or(Duration::ZERO);
@@ -83,6 +81,6 @@ pub fn wall() -> Time {
     clippy::disallowed_methods,
     reason = "the one home of the monotonic clock"
 )]
-pub fn instant() -> Instant {
+pub fn monotonic_now() -> Instant {
     Instant::now()
 }

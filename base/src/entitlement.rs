@@ -37,7 +37,7 @@ impl Entitlement {
     }
 
     /// What it opens, for people.
-    pub const fn about(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::FullArchive => "Search and counts over posts of all time",
             Self::Blocks => "Blocking users",
@@ -53,7 +53,7 @@ impl Entitlement {
     }
 
     /// Whether a stored list, separated by spaces, holds it.
-    pub fn is_in(self, list: &str) -> bool {
+    pub fn is_listed_in(self, list: &str) -> bool {
         list.split(' ').any(|name| name == self.name())
     }
 }
@@ -65,9 +65,11 @@ mod tests {
     #[test]
     fn a_list_holds_whole_names() {
         let list = "blocks full_archive";
-        assert!(Entitlement::Blocks.is_in(list) && Entitlement::FullArchive.is_in(list));
-        assert!(!Entitlement::FollowsAndLikes.is_in(list));
-        assert!(!Entitlement::Blocks.is_in("blocksx"));
+        assert!(
+            Entitlement::Blocks.is_listed_in(list) && Entitlement::FullArchive.is_listed_in(list)
+        );
+        assert!(!Entitlement::FollowsAndLikes.is_listed_in(list));
+        assert!(!Entitlement::Blocks.is_listed_in("blocksx"));
         for known in Entitlement::ALL {
             assert_eq!(Entitlement::parse(known.name()), Some(known));
         }

@@ -7,53 +7,56 @@ use std::sync::Arc;
 /// What failed, with its causes. Callers see only that something did.
 #[derive(Debug)]
 pub struct Fault {
-    what: String,
+    message: String,
     cause: Option<Box<dyn Error + Send + Sync>>,
-    passing: bool,
+    transient: bool,
 }
 
 impl Fault {
     /// A failure without a further cause.
     pub fn new(what: impl Into<String>) -> Self {
         Self {
-            what: what.into(),
+            message: what.into(),
             cause: None,
-            passing: false,
+            transient: false,
         }
     }
 
     /// A failure and what caused it.
-    pub fn caused(what: impl Into<String>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub fn from_cause(
+        what: impl Into<String>,
+        cause: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
         Self {
-            what: what.into(),
+            message: what.into(),
             cause: Some(cause.into()),
-            passing: false,
+            transient: false,
         }
     }
 
     /// For `map_err`: names what was being done when the cause came up.
-    pub fn when<E: Into<Box<dyn Error + Send + Sync>>>(
+    pub fn context<E: Into<Box<dyn Error + Send + Sync>>>(
         what: &'static str,
     ) -> impl FnOnce(E) -> Self {
-        move |cause| Self::caused(what, cause)
+        move |cause| Self::from_cause(what, cause)
     }
 
     /// Marks what passes without a change of ours: a full disk, a database that is away. Whoever
     /// asked may ask again.
     #[must_use]
-    pub fn passing(mut self) -> Self {
-        self.passing = true;
+    pub fn into_transient(mut self) -> Self {
+        self.transient = true;
         self
     }
 
     /// Whether it, or what caused it, is of the kind that passes.
-    pub fn passes(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(error) = cause {
             let fault = error
                 .downcast_ref::<Self>()
                 .or_else(|| error.downcast_ref::<Arc<Self>>().map(AsRef::as_ref));
-            if fault.is_some_and(|fault| fault.passing) {
+            if fault.is_some_and(|fault| fault.transient) {
                 return true;
             }
             cause = error.source();
@@ -65,7 +68,7 @@ impl Fault {
 /// The whole chain on one line, outermost first.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)?;
+        f.write_str(&self.message)?;
         let mut cause: Option<&(dyn Error + 'static)> = self.source();
         while let Some(error) = cause {
             write!(f, ": {error}")?;
@@ -94,9 +97,9 @@ mod tests {
 
     #[test]
     fn what_passes_is_seen_through_what_it_caused() {
-        let full = Arc::new(Fault::new("no room").passing());
-        let commit = Fault::caused("the transaction failed", full);
-        assert!(Fault::caused("a post", commit).passes());
-        assert!(!Fault::caused("a post", Fault::new("a bug")).passes());
+        let full = Arc::new(Fault::new("no room").into_transient());
+        let commit = Fault::from_cause("the transaction failed", full);
+        assert!(Fault::from_cause("a post", commit).is_transient());
+        assert!(!Fault::from_cause("a post", Fault::new("a bug")).is_transient());
     }
 }

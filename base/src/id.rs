@@ -18,27 +18,27 @@ const LOW_BITS: u32 = NODE_BITS + SEQUENCE_BITS;
 pub struct Id<K>(i64, PhantomData<fn() -> K>);
 
 /// The kinds of things that have ids.
-pub mod kind {
+pub mod marker {
     /// A registered application.
-    pub enum App {}
+    pub enum AppMarker {}
     /// A media object.
-    pub enum Media {}
+    pub enum MediaMarker {}
     /// A place.
-    pub enum Place {}
+    pub enum PlaceMarker {}
     /// A poll.
-    pub enum Poll {}
+    pub enum PollMarker {}
     /// A post.
-    pub enum Post {}
+    pub enum PostMarker {}
     /// A user.
-    pub enum User {}
+    pub enum UserMarker {}
 }
 
 /// Id of an application.
-pub type AppId = Id<kind::App>;
+pub type AppId = Id<marker::AppMarker>;
 /// Id of a post.
-pub type PostId = Id<kind::Post>;
+pub type PostId = Id<marker::PostMarker>;
 /// Id of a user.
-pub type UserId = Id<kind::User>;
+pub type UserId = Id<marker::UserMarker>;
 
 impl<K> Id<K> {
     /// An id from its number, as stored.
@@ -64,43 +64,44 @@ impl<K> Id<K> {
 
     /// The moment in the id's high bits.
     pub const fn created_at(self) -> Time {
-        created_at(self.0)
+        snowflake_time(self.0)
     }
 }
 
 /// The moment in a snowflake's high bits.
-pub const fn created_at(id: i64) -> Time {
+pub const fn snowflake_time(id: i64) -> Time {
     Time::from_ms((id >> LOW_BITS) + EPOCH_MS)
 }
 
 /// The smallest snowflake of a moment: ids below it are older. Zero before snowflake time.
-pub const fn first_at(time: Time) -> i64 {
+pub const fn first_snowflake_at(time: Time) -> i64 {
     let since = time.ms() - EPOCH_MS;
     if since <= 0 { 0 } else { since << LOW_BITS }
 }
 
-const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const BASE62_ALPHABET: &[u8; 62] =
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// An id in the short form that spaces have: digits and letters, base 62.
-pub fn short(id: i64) -> String {
+pub fn encode_base62(id: i64) -> String {
     let mut rest = id.unsigned_abs();
     let mut text = Vec::new();
     while rest > 0 || text.is_empty() {
         let place = usize::try_from(rest % 62).unwrap_or(0);
-        text.extend(LETTERS.get(place).copied().map(char::from));
+        text.extend(BASE62_ALPHABET.get(place).copied().map(char::from));
         rest /= 62;
     }
     text.into_iter().rev().collect()
 }
 
 /// The id that [`short`] wrote; none for what it never writes.
-pub fn parse_short(text: &str) -> Option<i64> {
+pub fn decode_base62(text: &str) -> Option<i64> {
     let number = text.bytes().try_fold(0_i64, |number, byte| {
-        let place = LETTERS.iter().position(|letter| *letter == byte)?;
+        let place = BASE62_ALPHABET.iter().position(|letter| *letter == byte)?;
         let digit = i64::try_from(place).ok()?;
         number.checked_mul(62)?.checked_add(digit)
     })?;
-    (short(number) == text).then_some(number)
+    (encode_base62(number) == text).then_some(number)
 }
 
 impl<K> Clone for Id<K> {
@@ -144,17 +145,17 @@ impl<K> fmt::Display for Id<K> {
 /// Issues snowflakes that only ever rise: 41 bits of milliseconds, 10 of node, 12 of sequence.
 /// A clock that steps back does not bring an id back; the generator counts on from its last one.
 #[derive(Debug)]
-pub struct Ids {
+pub struct IdGenerator {
     clock: Clock,
     node: i64,
     /// Milliseconds since the epoch and sequence of the last id, without the node bits.
     last: AtomicI64,
 }
 
-impl Ids {
+impl IdGenerator {
     /// A generator for `node` (0–1023) that stays above `floor`, the highest id ever stored.
     pub fn new(clock: Clock, node: u16, floor: i64) -> Self {
-        let last = pack(floor >> LOW_BITS, floor & ((1 << SEQUENCE_BITS) - 1));
+        let last = pack_sequence(floor >> LOW_BITS, floor & ((1 << SEQUENCE_BITS) - 1));
         Self {
             clock,
             node: i64::from(node & 0x3ff),
@@ -164,7 +165,7 @@ impl Ids {
 
     /// The next id.
     pub fn next<K>(&self) -> Id<K> {
-        let now = pack(self.clock.now().ms() - EPOCH_MS, 0);
+        let now = pack_sequence(self.clock.now().ms() - EPOCH_MS, 0);
         let step = |last: i64| Some(now.max(last + 1));
         let order = atomic::Ordering::Relaxed;
         let last = self
@@ -177,25 +178,25 @@ impl Ids {
     }
 
     /// Makes sure that ids issued from here on are above `id` (after an import of newer ids).
-    pub fn stay_above(&self, id: i64) {
-        let floor = pack(id >> LOW_BITS, id & ((1 << SEQUENCE_BITS) - 1));
+    pub fn raise_floor(&self, id: i64) {
+        let floor = pack_sequence(id >> LOW_BITS, id & ((1 << SEQUENCE_BITS) - 1));
         self.last.fetch_max(floor, atomic::Ordering::Relaxed);
     }
 }
 
-const fn pack(ms: i64, sequence: i64) -> i64 {
+const fn pack_sequence(ms: i64, sequence: i64) -> i64 {
     (ms << SEQUENCE_BITS) | sequence
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EPOCH_MS, Ids, PostId, first_at, parse_short, short};
+    use super::{EPOCH_MS, IdGenerator, PostId, decode_base62, encode_base62, first_snowflake_at};
     use crate::{Clock, Time};
 
     #[test]
     fn rises_when_the_clock_steps_back() {
-        let clock = Clock::frozen(Time::from_ms(EPOCH_MS + 5_000));
-        let ids = Ids::new(clock.clone(), 3, 0);
+        let clock = Clock::frozen_at(Time::from_ms(EPOCH_MS + 5_000));
+        let ids = IdGenerator::new(clock.clone(), 3, 0);
         let first: PostId = ids.next();
         clock.set(Time::from_ms(EPOCH_MS + 1_000));
         let mut last = first;
@@ -209,20 +210,20 @@ mod tests {
 
     #[test]
     fn stays_above_what_is_stored() {
-        let clock = Clock::frozen(Time::from_ms(EPOCH_MS + 5_000));
-        let stored = first_at(Time::from_ms(EPOCH_MS + 9_000)) | 0x4d;
-        let ids = Ids::new(clock, 0, stored);
-        assert!(ids.next::<super::kind::Post>().get() > stored);
+        let clock = Clock::frozen_at(Time::from_ms(EPOCH_MS + 5_000));
+        let stored = first_snowflake_at(Time::from_ms(EPOCH_MS + 9_000)) | 0x4d;
+        let ids = IdGenerator::new(clock, 0, stored);
+        assert!(ids.next::<super::marker::PostMarker>().get() > stored);
     }
 
     #[test]
     fn the_short_form_comes_back() {
         for id in [0, 1, 61, 62, 1_795_233_906_789 << 22, i64::MAX] {
-            assert_eq!(parse_short(&short(id)), Some(id), "{id}");
+            assert_eq!(decode_base62(&encode_base62(id)), Some(id), "{id}");
         }
-        assert!(short(i64::MAX).len() <= 13);
+        assert!(encode_base62(i64::MAX).len() <= 13);
         for text in ["", "01", "a-b", "zzzzzzzzzzzzz", "é"] {
-            assert_eq!(parse_short(text), None, "{text}");
+            assert_eq!(decode_base62(text), None, "{text}");
         }
     }
 

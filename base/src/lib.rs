@@ -1,8 +1,8 @@
 //! What every floor speaks: ids, time, chance, words, permits, refusals, signatures and text.
 //! Pure: no network, no storage, no clock but the one that is handed in.
 
-pub mod chance;
 pub mod clock;
+pub mod encryption;
 pub mod entitlement;
 pub mod fault;
 pub mod id;
@@ -11,21 +11,21 @@ pub mod percent;
 pub mod permit;
 pub mod pkce;
 pub mod refusal;
+pub mod rng;
 pub mod scope;
-pub mod seal;
 pub mod secret;
-pub mod speech;
 pub mod text;
 pub mod time;
+pub mod vocabulary;
 
-pub use chance::Chance;
 pub use clock::Clock;
 pub use entitlement::Entitlement;
 pub use fault::Fault;
 pub use id::{AppId, Id, PostId, UserId};
 pub use permit::{Credential, Permit};
-pub use refusal::{Refusal, Stop};
+pub use refusal::{Error, Refusal};
+pub use rng::Rng;
 pub use scope::{Scope, Scopes};
 pub use secret::Secret;
-pub use speech::{Speech, Word};
 pub use time::Time;
+pub use vocabulary::{Vocabulary, VocabularyWord};

@@ -2,24 +2,24 @@
 //! origin that the client may have meant, sign one, and explain one that does not hold.
 
 mod base_string;
-mod collect;
+mod error;
 mod header;
-mod unsound;
+mod request_parameters;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-pub use base_string::Origin;
-pub use unsound::Unsound;
+pub use base_string::RequestOrigin;
+pub use error::OAuth1Error;
 
-use crate::secret::same;
+use crate::secret::constant_time_eq;
 use crate::{Secret, percent};
-use base_string::{BaseString, Parameters, key, signature};
-use collect::{Collected, may_be_signed};
+use base_string::{BaseString, Parameters, compute_signature, signing_key};
+use request_parameters::{RequestParameters, may_be_signed};
 
 /// What of a request takes part in its signature, as it came over the wire.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Request<'a> {
+pub struct OAuth1Request<'a> {
     /// `GET`, in any case.
     pub method: &'a str,
     /// The path, still percent-encoded.
@@ -34,7 +34,7 @@ pub struct Request<'a> {
 
 /// A request's OAuth 1.0a credentials: well-formed, and proving nothing before they are verified.
 #[derive(Clone)]
-pub struct Presented {
+pub struct OAuth1Credentials {
     /// The app's key.
     pub consumer_key: String,
     /// The access or request token. An empty one counts as none.
@@ -48,57 +48,66 @@ pub struct Presented {
     /// `oauth_verifier`, of a request for an access token.
     pub verifier: Option<String>,
     signature: String,
-    base: BaseString,
+    base_string: BaseString,
     duplicate: Option<String>,
 }
 
 /// Why a signature holds or does not, for the client's developer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
+pub struct SignatureExplanation {
     /// The base string that the server builds.
     pub base_string: String,
     /// The signature that it expects.
     pub signature: String,
     /// Whether that one was presented.
-    pub holds: bool,
+    pub matches: bool,
     /// The first byte at which the developer's own base string differs, if one was given.
-    pub differs_at: Option<usize>,
+    pub first_difference: Option<usize>,
 }
 
-impl Presented {
+impl OAuth1Credentials {
     /// Reads the credentials. `None`: there are none, neither `Authorization: OAuth` nor, without
     /// that header, an `oauth_signature` or `oauth_consumer_key` in the query or the form.
-    pub fn read(request: &Request<'_>) -> Result<Option<Self>, Unsound> {
+    pub fn from_request(request: &OAuth1Request<'_>) -> Result<Option<Self>, OAuth1Error> {
         if !may_be_signed(request) {
             return Ok(None);
         }
-        let collected = Collected::from(request)?;
+        let collected = RequestParameters::from_request(request)?;
         if collected.is_signed() {
-            Self::of(request, collected).map(Some)
+            Self::from_parameters(request, collected).map(Some)
         } else {
             Ok(None)
         }
     }
 
-    fn of(request: &Request<'_>, mut collected: Collected) -> Result<Self, Unsound> {
-        match collected.required("oauth_signature_method")? {
+    fn from_parameters(
+        request: &OAuth1Request<'_>,
+        mut collected: RequestParameters,
+    ) -> Result<Self, OAuth1Error> {
+        match collected.require_parameter("oauth_signature_method")? {
             "HMAC-SHA1" => {}
-            other => return Err(Unsound::Method(other.to_owned())),
+            other => return Err(OAuth1Error::Method(other.to_owned())),
         }
-        match collected.value("oauth_version") {
+        match collected.parameter_value("oauth_version") {
             None | Some("1.0") => {}
-            Some(other) => return Err(Unsound::Version(other.to_owned())),
+            Some(other) => return Err(OAuth1Error::Version(other.to_owned())),
         }
-        let duplicate = collected.duplicate();
+        let duplicate = collected.find_duplicate_name();
         let presented = Self {
-            nonce: nonce(collected.required("oauth_nonce")?)?,
-            timestamp: timestamp(collected.required("oauth_timestamp")?)?,
-            consumer_key: collected.required("oauth_consumer_key")?.to_owned(),
-            token: collected.value("oauth_token").map(str::to_owned),
-            callback: collected.value("oauth_callback").map(str::to_owned),
-            verifier: collected.value("oauth_verifier").map(str::to_owned),
+            nonce: parse_nonce(collected.require_parameter("oauth_nonce")?)?,
+            timestamp: parse_timestamp(collected.require_parameter("oauth_timestamp")?)?,
+            consumer_key: collected
+                .require_parameter("oauth_consumer_key")?
+                .to_owned(),
+            token: collected.parameter_value("oauth_token").map(str::to_owned),
+            callback: collected
+                .parameter_value("oauth_callback")
+                .map(str::to_owned),
+            verifier: collected
+                .parameter_value("oauth_verifier")
+                .map(str::to_owned),
             signature: collected.take_signature()?,
-            base: BaseString::new(request, &collected.parameters),
+            base_string: BaseString::new(request, &collected.parameters),
             duplicate,
         };
         Ok(Self {
@@ -111,14 +120,14 @@ impl Presented {
     /// time for each.
     pub fn verify(
         &self,
-        origins: &[Origin],
+        origins: &[RequestOrigin],
         consumer_secret: &Secret,
         token_secret: Option<&Secret>,
     ) -> Option<usize> {
-        let key = key(consumer_secret, token_secret)?;
+        let key = signing_key(consumer_secret, token_secret)?;
         origins.iter().position(|origin| {
-            let expected = signature(key.clone(), &self.base, origin);
-            same(expected.as_bytes(), self.signature.as_bytes())
+            let expected = compute_signature(key.clone(), &self.base_string, origin);
+            constant_time_eq(expected.as_bytes(), self.signature.as_bytes())
         })
     }
 
@@ -136,27 +145,27 @@ impl Presented {
     /// What the server expects for an origin, and where the developer's own base string leaves it.
     pub fn explain(
         &self,
-        origin: &Origin,
+        origin: &RequestOrigin,
         consumer_secret: &Secret,
         token_secret: Option<&Secret>,
         theirs: Option<&str>,
-    ) -> Explanation {
-        let base_string = self.base.text(origin);
-        let expected = key(consumer_secret, token_secret)
-            .map(|key| signature(key, &self.base, origin))
+    ) -> SignatureExplanation {
+        let base_string = self.base_string.render_for_origin(origin);
+        let expected = signing_key(consumer_secret, token_secret)
+            .map(|key| compute_signature(key, &self.base_string, origin))
             .unwrap_or_default();
-        Explanation {
-            holds: same(expected.as_bytes(), self.signature.as_bytes()),
-            differs_at: theirs.and_then(|theirs| first_difference(&base_string, theirs)),
+        SignatureExplanation {
+            matches: constant_time_eq(expected.as_bytes(), self.signature.as_bytes()),
+            first_difference: theirs.and_then(|theirs| first_difference(&base_string, theirs)),
             base_string,
             signature: expected,
         }
     }
 }
 
-impl fmt::Debug for Presented {
+impl fmt::Debug for OAuth1Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Presented");
+        let mut shown = f.debug_struct("OAuth1Credentials");
         shown.field("consumer_key", &self.consumer_key);
         shown.field("timestamp", &self.timestamp);
         shown.finish_non_exhaustive()
@@ -165,7 +174,7 @@ impl fmt::Debug for Presented {
 
 /// Who signs, when and for what, on the client's side.
 #[derive(Clone, Debug)]
-pub struct Signer<'a> {
+pub struct OAuth1Signer<'a> {
     /// The app's key.
     pub consumer_key: &'a str,
     /// The app's secret.
@@ -177,23 +186,27 @@ pub struct Signer<'a> {
     /// Seconds since 1970.
     pub timestamp: i64,
     /// Further header parameters: `oauth_callback`, `oauth_verifier`.
-    pub further: &'a [(&'a str, &'a str)],
+    pub extra_parameters: &'a [(&'a str, &'a str)],
 }
 
-impl Signer<'_> {
+impl OAuth1Signer<'_> {
     /// The `Authorization` header that signs a request. The request's own is left out.
-    pub fn sign(&self, request: &Request<'_>, origin: &Origin) -> Result<String, Unsound> {
-        let request = Request {
+    pub fn sign(
+        &self,
+        request: &OAuth1Request<'_>,
+        origin: &RequestOrigin,
+    ) -> Result<String, OAuth1Error> {
+        let request = OAuth1Request {
             authorization: None,
             ..*request
         };
-        let mut protocol = self.parameters();
-        let mut parameters = Collected::from(&request)?.parameters;
+        let mut protocol = self.protocol_parameters();
+        let mut parameters = RequestParameters::from_request(&request)?.parameters;
         parameters.extend(protocol.iter().cloned());
         let base = BaseString::new(&request, &parameters);
         let token_secret = self.token.map(|(_, secret)| secret);
-        let signature = key(self.consumer_secret, token_secret)
-            .map(|key| signature(key, &base, origin))
+        let signature = signing_key(self.consumer_secret, token_secret)
+            .map(|key| compute_signature(key, &base, origin))
             .unwrap_or_default();
         protocol.push(("oauth_signature".to_owned(), signature));
         let mut header = "OAuth ".to_owned();
@@ -206,7 +219,7 @@ impl Signer<'_> {
         Ok(header)
     }
 
-    fn parameters(&self) -> Parameters {
+    fn protocol_parameters(&self) -> Parameters {
         let timestamp = self.timestamp.to_string();
         let mut parameters = vec![
             ("oauth_consumer_key", self.consumer_key),
@@ -216,21 +229,21 @@ impl Signer<'_> {
             ("oauth_version", "1.0"),
         ];
         parameters.extend(self.token.map(|(token, _)| ("oauth_token", token)));
-        parameters.extend(self.further);
+        parameters.extend(self.extra_parameters);
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         parameters.into_iter().map(owned).collect()
     }
 }
 
-fn nonce(text: &str) -> Result<String, Unsound> {
+fn parse_nonce(text: &str) -> Result<String, OAuth1Error> {
     let good = (1..=256).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-    good.then(|| text.to_owned()).ok_or(Unsound::Nonce)
+    good.then(|| text.to_owned()).ok_or(OAuth1Error::Nonce)
 }
 
-fn timestamp(text: &str) -> Result<i64, Unsound> {
+fn parse_timestamp(text: &str) -> Result<i64, OAuth1Error> {
     let digits = (1..=12).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| text.parse().ok()).flatten();
-    number.ok_or(Unsound::Timestamp)
+    number.ok_or(OAuth1Error::Timestamp)
 }
 
 /// The first byte at which two texts differ, counted from zero.
@@ -241,10 +254,10 @@ fn first_difference(one: &str, other: &str) -> Option<usize> {
 }
 
 /// Keeps what a stranger sent short enough for a line of the log.
-fn shortened(text: &str) -> Cow<'_, str> {
-    const SHOWN: usize = 64;
-    if text.chars().nth(SHOWN).is_some() {
-        text.chars().take(SHOWN).chain(['…']).collect()
+fn truncate_for_log(text: &str) -> Cow<'_, str> {
+    const MAX_SHOWN_CHARS: usize = 64;
+    if text.chars().nth(MAX_SHOWN_CHARS).is_some() {
+        text.chars().take(MAX_SHOWN_CHARS).chain(['…']).collect()
     } else {
         Cow::Borrowed(text)
     }

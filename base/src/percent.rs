@@ -11,30 +11,30 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 /// How much of a parameter's name a refusal repeats.
-const NAME_SHOWN: usize = 64;
+const MAX_NAME_SHOWN: usize = 64;
 
 /// Text that is not percent-encoded UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadEncoding {
+pub enum PercentDecodeError {
     /// A `%` that two hexadecimal digits do not follow.
-    #[error("a percent sign without two hexadecimal digits{}", within(.0.as_deref()))]
+    #[error("a percent sign without two hexadecimal digits{}", parameter_suffix(.0.as_deref()))]
     Escape(Option<String>),
     /// Bytes that are not UTF-8.
-    #[error("bytes that are not UTF-8{}", within(.0.as_deref()))]
+    #[error("bytes that are not UTF-8{}", parameter_suffix(.0.as_deref()))]
     Utf8(Option<String>),
 }
 
-impl BadEncoding {
+impl PercentDecodeError {
     /// The form parameter in which it happened; its name as it came when the name is at fault.
-    pub fn parameter(&self) -> Option<&str> {
+    pub fn parameter_name(&self) -> Option<&str> {
         match self {
             Self::Escape(name) | Self::Utf8(name) => name.as_deref(),
         }
     }
 
-    fn of(self, raw_name: &[u8]) -> Self {
+    fn name_parameter(self, raw_name: &[u8]) -> Self {
         let name = String::from_utf8_lossy(raw_name);
-        let name = Some(name.chars().take(NAME_SHOWN).collect());
+        let name = Some(name.chars().take(MAX_NAME_SHOWN).collect());
         match self {
             Self::Escape(_) => Self::Escape(name),
             Self::Utf8(_) => Self::Utf8(name),
@@ -42,7 +42,7 @@ impl BadEncoding {
     }
 }
 
-fn within(name: Option<&str>) -> String {
+fn parameter_suffix(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| format!(" in parameter `{name}`"))
 }
 
@@ -52,37 +52,40 @@ pub fn encode(text: &str) -> Cow<'_, str> {
 }
 
 /// Decodes `%XX`; everything else stands for itself, `+` too.
-pub fn decode(text: &str) -> Result<Cow<'_, str>, BadEncoding> {
+pub fn decode(text: &str) -> Result<Cow<'_, str>, PercentDecodeError> {
     if text.contains('%') {
-        unescape(text.as_bytes(), false).map(Cow::Owned)
+        decode_bytes(text.as_bytes(), false).map(Cow::Owned)
     } else {
         Ok(Cow::Borrowed(text))
     }
 }
 
 /// Decodes one segment of a path. A slash may come out: split before decoding.
-pub fn decode_path_segment(segment: &str) -> Result<Cow<'_, str>, BadEncoding> {
+pub fn decode_path_segment(segment: &str) -> Result<Cow<'_, str>, PercentDecodeError> {
     decode(segment)
 }
 
 /// Reads `a=b&c=d`, from a query or a form body: pairs in their order, `+` a space, a name without
 /// `=` an empty value, nothing between two `&` nothing.
-pub fn parse_form(raw: impl AsRef<[u8]>) -> Result<Vec<(String, String)>, BadEncoding> {
+pub fn parse_form(raw: impl AsRef<[u8]>) -> Result<Vec<(String, String)>, PercentDecodeError> {
     let pairs = raw.as_ref().split(|byte| *byte == b'&');
-    pairs.filter(|pair| !pair.is_empty()).map(pair).collect()
+    pairs
+        .filter(|pair| !pair.is_empty())
+        .map(parse_pair)
+        .collect()
 }
 
-fn pair(raw: &[u8]) -> Result<(String, String), BadEncoding> {
+fn parse_pair(raw: &[u8]) -> Result<(String, String), PercentDecodeError> {
     let mut halves = raw.splitn(2, |byte| *byte == b'=');
     let raw_name = halves.next().unwrap_or_default();
-    let name = unescape(raw_name, true).map_err(|bad| bad.of(raw_name))?;
-    match unescape(halves.next().unwrap_or_default(), true) {
+    let name = decode_bytes(raw_name, true).map_err(|bad| bad.name_parameter(raw_name))?;
+    match decode_bytes(halves.next().unwrap_or_default(), true) {
         Ok(value) => Ok((name, value)),
-        Err(bad) => Err(bad.of(name.as_bytes())),
+        Err(bad) => Err(bad.name_parameter(name.as_bytes())),
     }
 }
 
-fn unescape(raw: &[u8], plus_is_space: bool) -> Result<String, BadEncoding> {
+fn decode_bytes(raw: &[u8], plus_is_space: bool) -> Result<String, PercentDecodeError> {
     let mut bytes = Vec::with_capacity(raw.len());
     let mut rest = raw;
     while let [first, tail @ ..] = rest {
@@ -90,10 +93,10 @@ fn unescape(raw: &[u8], plus_is_space: bool) -> Result<String, BadEncoding> {
         match first {
             b'%' => {
                 let [high, low, tail @ ..] = rest else {
-                    return Err(BadEncoding::Escape(None));
+                    return Err(PercentDecodeError::Escape(None));
                 };
-                let (Some(high), Some(low)) = (digit(*high), digit(*low)) else {
-                    return Err(BadEncoding::Escape(None));
+                let (Some(high), Some(low)) = (hex_digit(*high), hex_digit(*low)) else {
+                    return Err(PercentDecodeError::Escape(None));
                 };
                 bytes.push(high << 4 | low);
                 rest = tail;
@@ -102,10 +105,10 @@ fn unescape(raw: &[u8], plus_is_space: bool) -> Result<String, BadEncoding> {
             byte => bytes.push(*byte),
         }
     }
-    String::from_utf8(bytes).map_err(|_| BadEncoding::Utf8(None))
+    String::from_utf8(bytes).map_err(|_| PercentDecodeError::Utf8(None))
 }
 
-const fn digit(letter: u8) -> Option<u8> {
+const fn hex_digit(letter: u8) -> Option<u8> {
     match letter {
         b'0'..=b'9' => Some(letter - b'0'),
         b'a'..=b'f' => Some(letter - b'a' + 10),
@@ -118,7 +121,7 @@ const fn digit(letter: u8) -> Option<u8> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{BadEncoding, decode, decode_path_segment, encode, parse_form};
+    use super::{PercentDecodeError, decode, decode_path_segment, encode, parse_form};
 
     fn pairs(raw: &str) -> Vec<(String, String)> {
         parse_form(raw).unwrap()
@@ -157,16 +160,23 @@ mod tests {
     fn what_is_not_encoded_is_named() {
         for raw in ["ok=1&text=50%", "text=%4", "text=%zz", "text=%+1"] {
             let bad = parse_form(raw).unwrap_err();
-            assert_eq!(bad, BadEncoding::Escape(Some("text".to_owned())), "{raw}");
+            assert_eq!(
+                bad,
+                PercentDecodeError::Escape(Some("text".to_owned())),
+                "{raw}"
+            );
         }
         // A stray continuation, an overlong slash, a lone surrogate, a cut sequence.
         for raw in ["%80", "%C0%AF", "%ED%A0%80", "%E2%98"] {
             let bad = parse_form(format!("text={raw}")).unwrap_err();
-            assert_eq!(bad.parameter(), Some("text"), "{raw}");
-            assert!(matches!(bad, BadEncoding::Utf8(_)), "{raw}");
+            assert_eq!(bad.parameter_name(), Some("text"), "{raw}");
+            assert!(matches!(bad, PercentDecodeError::Utf8(_)), "{raw}");
         }
         assert!(parse_form(b"text=\xff").is_err());
-        assert_eq!(parse_form("n%zz=1").unwrap_err().parameter(), Some("n%zz"));
+        assert_eq!(
+            parse_form("n%zz=1").unwrap_err().parameter_name(),
+            Some("n%zz")
+        );
         let said = parse_form("text=%").unwrap_err().to_string();
         assert!(said.ends_with("in parameter `text`"), "{said}");
     }

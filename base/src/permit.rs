@@ -55,7 +55,7 @@ impl Permit {
     };
 
     /// From the contract's letters: `1` OAuth 1.0a user, `A` app-only, `2` OAuth 2.0 user.
-    pub const fn of(letters: &str, scopes: Scopes) -> Self {
+    pub const fn from_letters(letters: &str, scopes: Scopes) -> Self {
         let mut permit = Self {
             scopes,
             ..Self::NOBODY
@@ -83,7 +83,7 @@ impl Permit {
     }
 
     /// The accepted kinds as refusals list them.
-    pub fn accepted(self) -> String {
+    pub fn accepted_names(self) -> String {
         // The order of the public service's own text.
         let kinds = [Credential::OAuth1, Credential::App, Credential::OAuth2];
         let names: Vec<_> = kinds

@@ -4,18 +4,18 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use crate::secret::same;
+use crate::secret::constant_time_eq;
 
 /// How a challenge follows from its verifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum ChallengeMethod {
     /// SHA-256, in base64url without padding.
     S256,
     /// The verifier itself.
     Plain,
 }
 
-impl Method {
+impl ChallengeMethod {
     /// Reads `code_challenge_method`: released clients send `s256`; absent means plain.
     pub fn parse(name: Option<&str>) -> Option<Self> {
         let name = name.unwrap_or("plain");
@@ -34,7 +34,7 @@ impl Method {
     }
 
     /// The challenge of a verifier.
-    pub fn challenge(self, verifier: &str) -> String {
+    pub fn derive_challenge(self, verifier: &str) -> String {
         match self {
             Self::S256 => BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())),
             Self::Plain => verifier.to_owned(),
@@ -42,9 +42,9 @@ impl Method {
     }
 
     /// Whether a verifier is the one that the challenge was made from.
-    pub fn holds(self, challenge: &str, verifier: &str) -> bool {
-        let made = self.challenge(verifier);
-        is_well_formed(verifier) & same(made.as_bytes(), challenge.as_bytes())
+    pub fn verify(self, challenge: &str, verifier: &str) -> bool {
+        let made = self.derive_challenge(verifier);
+        is_well_formed(verifier) & constant_time_eq(made.as_bytes(), challenge.as_bytes())
     }
 }
 
@@ -56,29 +56,38 @@ pub fn is_well_formed(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Method, is_well_formed};
+    use super::{ChallengeMethod, is_well_formed};
 
     const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
     const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
     #[test]
     fn the_published_pair_holds() {
-        assert_eq!(Method::S256.challenge(VERIFIER), CHALLENGE);
-        assert!(Method::S256.holds(CHALLENGE, VERIFIER));
-        assert!(!Method::S256.holds(CHALLENGE, CHALLENGE));
-        assert!(!Method::Plain.holds(CHALLENGE, VERIFIER));
-        assert!(Method::Plain.holds(VERIFIER, VERIFIER));
-        assert!(!Method::S256.holds("", VERIFIER));
+        assert_eq!(ChallengeMethod::S256.derive_challenge(VERIFIER), CHALLENGE);
+        assert!(ChallengeMethod::S256.verify(CHALLENGE, VERIFIER));
+        assert!(!ChallengeMethod::S256.verify(CHALLENGE, CHALLENGE));
+        assert!(!ChallengeMethod::Plain.verify(CHALLENGE, VERIFIER));
+        assert!(ChallengeMethod::Plain.verify(VERIFIER, VERIFIER));
+        assert!(!ChallengeMethod::S256.verify("", VERIFIER));
     }
 
     #[test]
     fn method_names_are_read_in_any_case() {
-        assert_eq!(Method::parse(Some("s256")), Some(Method::S256));
-        assert_eq!(Method::parse(Some("S256")), Some(Method::S256));
-        assert_eq!(Method::parse(Some("PLAIN")), Some(Method::Plain));
-        assert_eq!(Method::parse(None), Some(Method::Plain));
-        assert_eq!(Method::parse(Some("")), None);
-        assert_eq!(Method::parse(Some("S512")), None);
+        assert_eq!(
+            ChallengeMethod::parse(Some("s256")),
+            Some(ChallengeMethod::S256)
+        );
+        assert_eq!(
+            ChallengeMethod::parse(Some("S256")),
+            Some(ChallengeMethod::S256)
+        );
+        assert_eq!(
+            ChallengeMethod::parse(Some("PLAIN")),
+            Some(ChallengeMethod::Plain)
+        );
+        assert_eq!(ChallengeMethod::parse(None), Some(ChallengeMethod::Plain));
+        assert_eq!(ChallengeMethod::parse(Some("")), None);
+        assert_eq!(ChallengeMethod::parse(Some("S512")), None);
     }
 
     #[test]
@@ -92,7 +101,7 @@ mod tests {
             (format!("{}é", "a".repeat(43)), false),
         ] {
             assert_eq!(is_well_formed(&text), good, "{text}");
-            assert_eq!(Method::Plain.holds(&text, &text), good, "{text}");
+            assert_eq!(ChallengeMethod::Plain.verify(&text, &text), good, "{text}");
         }
     }
 }

@@ -9,19 +9,19 @@ use crate::Fault;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Parameters or body members that are wrong, in the contract's words (§3.3).
-    Invalid(Vec<Wrong>),
+    InvalidParameters(Vec<InvalidParameter>),
     /// The thing named is not there.
-    NotFound(Subject),
+    NotFound(ResourceRef),
     /// The thing named is there, but not for this caller.
-    NotVisible(Subject),
+    NotVisible(ResourceRef),
     /// The user named is suspended.
-    Suspended(Subject),
+    Suspended(ResourceRef),
     /// A field that this caller may not see.
     FieldNotVisible {
         /// The field, with its subfield: `non_public_metrics.impression_count`.
         field: Cow<'static, str>,
         /// Whose field.
-        subject: Subject,
+        subject: ResourceRef,
     },
     /// A rule of the platform forbids it.
     Forbidden {
@@ -31,7 +31,7 @@ pub enum Refusal {
         code: Option<u16>,
     },
     /// No credential, or one that proves nothing.
-    Unauthenticated(Unproven),
+    Unauthenticated(AuthenticationProblem),
     /// A valid credential of a kind that the operation does not take.
     WrongCredential {
         /// The kind that came.
@@ -40,7 +40,7 @@ pub enum Refusal {
         accepted: String,
     },
     /// The app's OAuth 1.0a access level is too low.
-    AccessLevel,
+    InsufficientAccessLevel,
     /// A scope is missing.
     ScopeMissing,
     /// The app lacks an entitlement.
@@ -49,9 +49,9 @@ pub enum Refusal {
         required: &'static str,
     },
     /// The rate limit is used up.
-    TooMany,
+    RateLimited,
     /// App-only credentials were not verified, or asked for too often (code 99).
-    BearerRefused,
+    AppOnlyTokenRefused,
     /// A reason that only the legacy interface has.
     Legacy {
         /// The code of §3.5, which fixes the status.
@@ -67,9 +67,9 @@ pub enum Refusal {
         description: Cow<'static, str>,
     },
     /// A reason that callers know by the word that its sentence begins with.
-    Worded {
+    NamedReason {
         /// What kind of no it is.
-        no: No,
+        kind: RefusalKind,
         /// What was wrong, as the caller named it; empty where nothing was.
         parameter: &'static str,
         /// Its value.
@@ -80,9 +80,9 @@ pub enum Refusal {
         code: Option<u16>,
     },
     /// A rule of a stream, or several, that an app may not add to those that it has.
-    RuleCap {
+    RuleLimitReached {
         /// How many it may have.
-        most: usize,
+        limit: usize,
     },
     /// A rule of a stream that cannot be read.
     InvalidRule {
@@ -101,51 +101,51 @@ pub enum Refusal {
         id: i64,
     },
     /// A stream that the app cannot be connected to now.
-    Connection(Connecting),
+    Connection(StreamConnectionRefusal),
     /// No operation has this path.
-    NoSuchPath,
+    RouteNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed {
         /// The methods it has, comma-separated.
         allowed: String,
     },
     /// The operation is declared and not built yet.
-    NotBuilt {
+    NotImplemented {
         /// Its method and path.
         operation: String,
     },
     /// The body is larger than the operation takes.
-    TooLarge {
+    BodyTooLarge {
         /// The limit, in bytes.
         limit: usize,
     },
     /// The body did not arrive in time.
-    TooSlow,
+    BodyTimeout,
     /// The body's content type is not one that the operation reads.
-    UnsupportedMedia {
+    UnsupportedMediaType {
         /// What it reads.
         expected: &'static str,
     },
     /// The platform is over capacity or shutting down; the caller may try again.
     Unavailable,
     /// Reasons that the advertising interface names by codes.
-    Ads(Box<Declined>),
+    Ads(Box<AdsRefusal>),
 }
 
 /// What is wrong with a request of the advertising interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Declined {
+pub struct AdsRefusal {
     /// What is wrong with the request as a whole, or with its parameters.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<AdsProblem>,
     /// What is wrong with each item of a batch, in the batch's order.
-    pub items: Vec<Vec<Problem>>,
+    pub items: Vec<Vec<AdsProblem>>,
     /// What was understood of the request (JSON), or empty.
     pub request: String,
 }
 
-impl Declined {
+impl AdsRefusal {
     /// The first sentence; empty where only items of a batch are wrong.
-    pub fn first(&self) -> &str {
+    pub fn first_message(&self) -> &str {
         let first = self.problems.first();
         first.map_or("", |problem| problem.message.as_str())
     }
@@ -153,20 +153,20 @@ impl Declined {
 
 /// One thing that is wrong, by the code that clients know it by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct AdsProblem {
     /// The code, which fixes the status.
     pub code: &'static str,
     /// The whole sentence.
     pub message: String,
     /// What is at fault.
-    pub at: At,
+    pub location: ProblemLocation,
     /// The value at fault, if it helps.
     pub value: Option<String>,
 }
 
 /// What a problem is at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum ProblemLocation {
     /// The request itself.
     Request,
     /// A parameter of the request: how it is written, or that it is not there.
@@ -175,86 +175,89 @@ pub enum At {
     Attribute(Cow<'static, str>),
 }
 
-impl Problem {
+impl AdsProblem {
     /// A problem of the request itself.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
-            at: At::Request,
+            location: ProblemLocation::Request,
             value: None,
         }
     }
 
     /// A parameter that cannot be read, or is out of bounds.
-    pub fn parameter(
+    pub fn invalid_parameter(
         name: impl Into<Cow<'static, str>>,
         value: impl ToString,
         message: impl Into<String>,
     ) -> Self {
         Self {
-            at: At::Parameter(name.into()),
+            location: ProblemLocation::Parameter(name.into()),
             value: Some(value.to_string()),
             ..Self::new("INVALID_PARAMETER", message)
         }
     }
 
     /// A parameter that must be there and is not.
-    pub fn missing(name: impl Into<Cow<'static, str>>) -> Self {
+    pub fn missing_parameter(name: impl Into<Cow<'static, str>>) -> Self {
         let name = name.into();
         Self {
             message: format!("{name} is a required parameter"),
-            at: At::Parameter(name),
+            location: ProblemLocation::Parameter(name),
             ..Self::new("MISSING_PARAMETER", "")
         }
     }
 
     /// A value that is sound by itself but may not stand in this entity.
-    pub fn attribute(name: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+    pub fn invalid_attribute(
+        name: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
-            at: At::Attribute(name.into()),
+            location: ProblemLocation::Attribute(name.into()),
             ..Self::new("INVALID", message)
         }
     }
 
     /// The same under another code.
     #[must_use]
-    pub fn code(self, code: &'static str) -> Self {
+    pub fn with_code(self, code: &'static str) -> Self {
         Self { code, ..self }
     }
 }
 
-impl From<Problem> for Refusal {
-    fn from(problem: Problem) -> Self {
+impl From<AdsProblem> for Refusal {
+    fn from(problem: AdsProblem) -> Self {
         Self::from(vec![problem])
     }
 }
 
-impl From<Vec<Problem>> for Refusal {
-    fn from(problems: Vec<Problem>) -> Self {
-        Self::Ads(Box::new(Declined {
+impl From<Vec<AdsProblem>> for Refusal {
+    fn from(problems: Vec<AdsProblem>) -> Self {
+        Self::Ads(Box::new(AdsRefusal {
             problems,
-            ..Declined::default()
+            ..AdsRefusal::default()
         }))
     }
 }
 
 /// Kinds of no that say no more than their sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum No {
+pub enum RefusalKind {
     /// What was asked is wrong.
-    Wrong,
+    Invalid,
     /// It may not be.
     Forbidden,
     /// What was named is not there.
-    Missing,
+    NotFound,
     /// Something is in the way.
     Conflict,
 }
 
 /// One wrong parameter or body member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct InvalidParameter {
     /// Its name, as the caller wrote it.
     pub parameter: Cow<'static, str>,
     /// The values that are wrong; empty when the fault is that it is missing.
@@ -265,16 +268,16 @@ pub struct Wrong {
 
 /// Why an app is not connected to a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Connecting {
+pub enum StreamConnectionRefusal {
     /// It has as many connections as it may.
-    TooMany,
+    TooManyConnections,
     /// It has no rules by which posts could be chosen.
     NoRules,
 }
 
 /// What a refusal is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
+pub struct ResourceRef {
     /// `tweet`, `user`, `list`, `space`, `media`, `poll`, `place`.
     pub resource: &'static str,
     /// The parameter or expansion that named it.
@@ -287,11 +290,11 @@ pub struct Subject {
 
 /// Why a credential proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unproven {
+pub enum AuthenticationProblem {
     /// No `Authorization` at all.
     Missing,
     /// Garbled credentials on a legacy path (code 215).
-    Garbled,
+    Malformed,
     /// A signature, key or nonce that does not hold (code 32).
     Signature,
     /// The token is unknown, expired or revoked (code 89).
@@ -302,7 +305,7 @@ pub enum Unproven {
     App,
 }
 
-impl Subject {
+impl ResourceRef {
     /// The thing that a parameter of the request named.
     pub fn new(
         resource: &'static str,
@@ -318,7 +321,7 @@ impl Subject {
     }
 
     /// The thing that an expansion led to.
-    pub fn included(
+    pub fn from_expansion(
         resource: &'static str,
         expansion: impl Into<Cow<'static, str>>,
         value: impl ToString,
@@ -332,31 +335,31 @@ impl Subject {
 
 impl Refusal {
     /// One wrong parameter with its whole sentence.
-    pub fn invalid(
+    pub fn invalid_parameter(
         parameter: impl Into<Cow<'static, str>>,
         value: impl ToString,
         message: impl Into<String>,
     ) -> Self {
-        let wrong = Wrong {
+        let wrong = InvalidParameter {
             parameter: parameter.into(),
             values: vec![value.to_string()],
             message: message.into(),
         };
-        Self::Invalid(vec![wrong])
+        Self::InvalidParameters(vec![wrong])
     }
 
     /// A value that cannot be what the parameter wants.
-    pub fn not_valid(parameter: impl Into<Cow<'static, str>>, value: impl ToString) -> Self {
+    pub fn invalid_value(parameter: impl Into<Cow<'static, str>>, value: impl ToString) -> Self {
         let (parameter, value) = (parameter.into(), value.to_string());
         let message = format!("The `{parameter}` query parameter value [{value}] is not valid");
-        Self::invalid(parameter, value, message)
+        Self::invalid_parameter(parameter, value, message)
     }
 
     /// A required parameter that is missing or empty.
-    pub fn missing(parameter: impl Into<Cow<'static, str>>) -> Self {
+    pub fn missing_parameter(parameter: impl Into<Cow<'static, str>>) -> Self {
         let parameter = parameter.into();
         let message = format!("The `{parameter}` query parameter can not be empty");
-        Self::Invalid(vec![Wrong {
+        Self::InvalidParameters(vec![InvalidParameter {
             parameter,
             values: Vec::new(),
             message,
@@ -365,14 +368,14 @@ impl Refusal {
 
     /// A reason that callers know by a word: `worded(No::Missing, "webhook_id", id,
     /// "WebhookIdInvalid: …")`.
-    pub fn worded(
-        no: No,
+    pub fn named_reason(
+        kind: RefusalKind,
         parameter: &'static str,
         value: impl ToString,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self::Worded {
-            no,
+        Self::NamedReason {
+            kind,
             parameter,
             value: value.to_string(),
             message: message.into(),
@@ -389,7 +392,7 @@ impl Refusal {
     }
 
     /// A rule of the platform forbids it, and the legacy interface has a code for that.
-    pub fn forbidden_as(code: u16, detail: impl Into<Cow<'static, str>>) -> Self {
+    pub fn forbidden_with_code(code: u16, detail: impl Into<Cow<'static, str>>) -> Self {
         Self::Forbidden {
             detail: detail.into(),
             code: Some(code),
@@ -399,26 +402,26 @@ impl Refusal {
 
 /// Why a piece of work stopped: the caller's doing, or ours.
 #[derive(Debug)]
-pub enum Stop {
+pub enum Error {
     /// The request was refused.
     Refused(Refusal),
     /// Something of ours failed.
     Failed(Fault),
 }
 
-impl From<Problem> for Stop {
-    fn from(problem: Problem) -> Self {
+impl From<AdsProblem> for Error {
+    fn from(problem: AdsProblem) -> Self {
         Self::Refused(problem.into())
     }
 }
 
-impl From<Refusal> for Stop {
+impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl From<Fault> for Stop {
+impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         Self::Failed(fault)
     }

@@ -84,7 +84,7 @@ impl Scope {
         Self::ALL.iter().copied().find(|scope| scope.name() == name)
     }
 
-    const fn bit(self) -> u32 {
+    const fn bit_mask(self) -> u32 {
         #[expect(
             clippy::as_conversions,
             reason = "a fieldless enum's number, in a const"
@@ -103,11 +103,11 @@ impl Scopes {
     pub const NONE: Self = Self(0);
 
     /// A set of the scopes given.
-    pub const fn of(scopes: &[Scope]) -> Self {
+    pub const fn from_slice(scopes: &[Scope]) -> Self {
         let mut bits = 0;
         let mut rest = scopes;
         while let [first, tail @ ..] = rest {
-            bits |= first.bit();
+            bits |= first.bit_mask();
             rest = tail;
         }
         Self(bits)
@@ -115,7 +115,7 @@ impl Scopes {
 
     /// Every scope there is.
     pub const fn all() -> Self {
-        Self::of(Scope::ALL)
+        Self::from_slice(Scope::ALL)
     }
 
     /// Reads a space-separated list; an unknown name is the error.
@@ -124,25 +124,25 @@ impl Scopes {
             .filter(|name| !name.is_empty())
             .try_fold(Self::NONE, |set, name| {
                 Scope::parse(name)
-                    .map(|scope| set.with(scope))
+                    .map(|scope| set.with_scope(scope))
                     .ok_or_else(|| name.to_owned())
             })
     }
 
     /// This set and one more.
     #[must_use]
-    pub const fn with(self, scope: Scope) -> Self {
-        Self(self.0 | scope.bit())
+    pub const fn with_scope(self, scope: Scope) -> Self {
+        Self(self.0 | scope.bit_mask())
     }
 
     /// Whether every scope of `needed` is here.
-    pub const fn covers(self, needed: Self) -> bool {
+    pub const fn contains_all(self, needed: Self) -> bool {
         self.0 & needed.0 == needed.0
     }
 
     /// Whether one scope is here.
-    pub const fn has(self, scope: Scope) -> bool {
-        self.0 & scope.bit() != 0
+    pub const fn contains(self, scope: Scope) -> bool {
+        self.0 & scope.bit_mask() != 0
     }
 
     /// The scopes, in the contract's order.
@@ -150,7 +150,7 @@ impl Scopes {
         Scope::ALL
             .iter()
             .copied()
-            .filter(move |scope| self.has(*scope))
+            .filter(move |scope| self.contains(*scope))
     }
 }
 

@@ -16,7 +16,7 @@ impl Secret {
     }
 
     /// The text itself, for signing or for showing it once to its owner.
-    pub fn reveal(&self) -> &str {
+    pub fn expose_secret(&self) -> &str {
         &self.0
     }
 
@@ -32,13 +32,13 @@ pub fn digest(text: &str) -> [u8; 32] {
 }
 
 /// Whether two byte strings are equal, in constant time for equal lengths.
-pub fn same(one: &[u8], other: &[u8]) -> bool {
+pub fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }
 
 impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
-        same(self.0.as_bytes(), other.0.as_bytes())
+        constant_time_eq(self.0.as_bytes(), other.0.as_bytes())
     }
 }
 

@@ -12,10 +12,10 @@ use std::borrow::Cow;
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-pub use entities::{Entities, Entity, entities};
-pub use language::language;
-pub use names::{NAME_LENGTH, NameProblem, name_problem, username_ok};
-pub use weight::{LENGTH, URL_WEIGHT, Weighed, short_first_part, weigh};
+pub use entities::{Entities, Entity, extract_entities};
+pub use language::identify_language;
+pub use names::{NAME_LENGTH, NameProblem, find_name_problem, is_valid_username};
+pub use weight::{MAX_POST_WEIGHT, TextWeight, URL_WEIGHT, truncate_with_ellipsis, weigh_text};
 
 /// Text in Unicode's composed form (NFC), as it is stored and measured.
 pub fn normalize(text: &str) -> Cow<'_, str> {
@@ -27,7 +27,7 @@ pub fn normalize(text: &str) -> Cow<'_, str> {
 }
 
 /// `&`, `<` and `>` as the interface sends them.
-pub fn escape(text: &str) -> Cow<'_, str> {
+pub fn escape_html(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>']) {
         return Cow::Borrowed(text);
     }
@@ -44,7 +44,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
 }
 
 /// Takes back what [`escape`] did, and nothing else.
-pub fn unescape(text: &str) -> Cow<'_, str> {
+pub fn unescape_html(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
     }
@@ -57,16 +57,19 @@ pub fn unescape(text: &str) -> Cow<'_, str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{escape, normalize, unescape};
+    use super::{escape_html, normalize, unescape_html};
 
     #[test]
     fn three_characters_are_escaped() {
         assert_eq!(
-            escape("a < b && c > \"d\""),
+            escape_html("a < b && c > \"d\""),
             "a &lt; b &amp;&amp; c &gt; \"d\""
         );
-        assert_eq!(unescape("&lt;b&gt; &amp;lt; &quot;"), "<b> &lt; &quot;");
-        assert_eq!(escape("&amp;"), "&amp;amp;");
+        assert_eq!(
+            unescape_html("&lt;b&gt; &amp;lt; &quot;"),
+            "<b> &lt; &quot;"
+        );
+        assert_eq!(escape_html("&amp;"), "&amp;amp;");
     }
 
     #[test]
@@ -78,8 +81,8 @@ mod tests {
     proptest! {
         #[test]
         fn escaping_comes_back(text in any::<String>()) {
-            let escaped = escape(&text);
-            prop_assert_eq!(unescape(&escaped), text.as_str());
+            let escaped = escape_html(&text);
+            prop_assert_eq!(unescape_html(&escaped), text.as_str());
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 
-const DAY: i64 = 86_400;
+const SECONDS_PER_DAY: i64 = 86_400;
 
 impl Time {
     /// A moment from its milliseconds since 1970.
@@ -43,33 +43,36 @@ impl Time {
         let zone_at = rest.find(['Z', 'z', '+', '-'])?;
         let (clock, zone) = rest.split_at_checked(zone_at)?;
         let ms = parse_clock(clock)?.checked_sub(parse_zone(zone)?)?;
-        let total = days.checked_mul(DAY * 1000)?.checked_add(ms)?;
+        let total = days.checked_mul(SECONDS_PER_DAY * 1000)?.checked_add(ms)?;
         (total >= 0).then_some(Self(total))
     }
 
     /// `YYYY-MM-DD`, UTC.
-    pub fn date(self) -> String {
-        let (year, month, day) = civil(self.seconds().div_euclid(DAY));
+    pub fn to_date_string(self) -> String {
+        let (year, month, day) = civil_from_days(self.seconds().div_euclid(SECONDS_PER_DAY));
         format!("{year:04}-{month:02}-{day:02}")
     }
 
     /// `Wed Aug 27 13:08:45 +0000 2008`, the form of the older interface.
-    pub fn older(self) -> String {
+    pub fn to_legacy_string(self) -> String {
         // 1970 began on a Thursday.
         const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
         const MONTHS: [&str; 12] = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
         ];
-        fn word(words: &[&'static str], at: i64) -> &'static str {
+        fn word_at(words: &[&'static str], at: i64) -> &'static str {
             usize::try_from(at)
                 .ok()
                 .and_then(|at| words.get(at).copied())
                 .unwrap_or_default()
         }
-        let days = self.seconds().div_euclid(DAY);
-        let (year, month, day) = civil(days);
-        let (weekday, month) = (word(&DAYS, days.rem_euclid(7)), word(&MONTHS, month - 1));
-        let in_day = self.seconds().rem_euclid(DAY);
+        let days = self.seconds().div_euclid(SECONDS_PER_DAY);
+        let (year, month, day) = civil_from_days(days);
+        let (weekday, month) = (
+            word_at(&DAYS, days.rem_euclid(7)),
+            word_at(&MONTHS, month - 1),
+        );
+        let in_day = self.seconds().rem_euclid(SECONDS_PER_DAY);
         let (hours, minutes, seconds) = (in_day / 3600, in_day / 60 % 60, in_day % 60);
         format!("{weekday} {month} {day:02} {hours:02}:{minutes:02}:{seconds:02} +0000 {year:04}")
     }
@@ -77,21 +80,21 @@ impl Time {
     /// Appends `YYYY-MM-DDTHH:MM:SS.mmmZ`, the form of every v2 answer.
     pub fn write_iso(self, out: &mut String) {
         let seconds = self.seconds();
-        let (year, month, day) = civil(seconds.div_euclid(DAY));
-        let in_day = seconds.rem_euclid(DAY);
-        digits(out, year, 4);
+        let (year, month, day) = civil_from_days(seconds.div_euclid(SECONDS_PER_DAY));
+        let in_day = seconds.rem_euclid(SECONDS_PER_DAY);
+        push_digits(out, year, 4);
         out.push('-');
-        digits(out, month, 2);
+        push_digits(out, month, 2);
         out.push('-');
-        digits(out, day, 2);
+        push_digits(out, day, 2);
         out.push('T');
-        digits(out, in_day / 3600, 2);
+        push_digits(out, in_day / 3600, 2);
         out.push(':');
-        digits(out, in_day / 60 % 60, 2);
+        push_digits(out, in_day / 60 % 60, 2);
         out.push(':');
-        digits(out, in_day % 60, 2);
+        push_digits(out, in_day % 60, 2);
         out.push('.');
-        digits(out, self.0.rem_euclid(1000), 3);
+        push_digits(out, self.0.rem_euclid(1000), 3);
         out.push('Z');
     }
 }
@@ -105,7 +108,7 @@ impl fmt::Display for Time {
     }
 }
 
-fn digits(out: &mut String, value: i64, width: u32) {
+fn push_digits(out: &mut String, value: i64, width: u32) {
     for place in (0..width).rev() {
         let digit = value / 10_i64.pow(place) % 10;
         out.push(char::from(
@@ -114,30 +117,30 @@ fn digits(out: &mut String, value: i64, width: u32) {
     }
 }
 
-fn number(text: &str, width: usize) -> Option<i64> {
+fn parse_digits(text: &str, width: usize) -> Option<i64> {
     let plain = text.len() == width && text.bytes().all(|byte| byte.is_ascii_digit());
     if plain { text.parse().ok() } else { None }
 }
 
 fn parse_date(text: &str) -> Option<i64> {
     let mut parts = text.splitn(3, '-');
-    let year = number(parts.next()?, 4)?;
-    let month = number(parts.next()?, 2)?;
-    let day = number(parts.next()?, 2)?;
+    let year = parse_digits(parts.next()?, 4)?;
+    let month = parse_digits(parts.next()?, 2)?;
+    let day = parse_digits(parts.next()?, 2)?;
     if year < 1970 || !(1..=12).contains(&month) || day < 1 {
         return None;
     }
     let days = days_from_civil(year, month, day);
-    (civil(days) == (year, month, day)).then_some(days)
+    (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 
 /// Milliseconds into the day.
 fn parse_clock(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let mut parts = whole.splitn(3, ':');
-    let hour = number(parts.next()?, 2).filter(|hour| *hour < 24)?;
-    let minute = number(parts.next()?, 2).filter(|minute| *minute < 60)?;
-    let second = number(parts.next()?, 2).filter(|second| *second < 60)?;
+    let hour = parse_digits(parts.next()?, 2).filter(|hour| *hour < 24)?;
+    let minute = parse_digits(parts.next()?, 2).filter(|minute| *minute < 60)?;
+    let second = parse_digits(parts.next()?, 2).filter(|second| *second < 60)?;
     let digits = fraction.bytes().all(|byte| byte.is_ascii_digit());
     if fraction.is_empty() || fraction.len() > 9 || !digits {
         return None;
@@ -163,8 +166,8 @@ fn parse_zone(text: &str) -> Option<i64> {
         _ => return None,
     };
     let (hours, minutes) = rest.split_once(':')?;
-    let hours = number(hours, 2).filter(|hours| *hours < 24)?;
-    let minutes = number(minutes, 2).filter(|minutes| *minutes < 60)?;
+    let hours = parse_digits(hours, 2).filter(|hours| *hours < 24)?;
+    let minutes = parse_digits(minutes, 2).filter(|minutes| *minutes < 60)?;
     Some(sign * (hours * 60 + minutes) * 60_000)
 }
 
@@ -178,7 +181,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-fn civil(days: i64) -> (i64, i64, i64) {
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
@@ -203,9 +206,9 @@ mod tests {
     #[test]
     fn the_older_form_names_day_and_month() {
         let time = Time::parse("2008-08-27T13:08:45Z").unwrap();
-        assert_eq!(time.older(), "Wed Aug 27 13:08:45 +0000 2008");
+        assert_eq!(time.to_legacy_string(), "Wed Aug 27 13:08:45 +0000 2008");
         assert_eq!(
-            Time::from_seconds(-1).older(),
+            Time::from_seconds(-1).to_legacy_string(),
             "Wed Dec 31 23:59:59 +0000 1969"
         );
     }

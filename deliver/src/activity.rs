@@ -19,7 +19,7 @@ pub use follower::{follow, is_behind};
 pub use live::{Live, past};
 pub use matching::{Scope, matching};
 
-use base::Speech;
+use base::Vocabulary;
 use store::apps::App;
 use view::{Shared, Spoken};
 
@@ -27,7 +27,7 @@ use view::{Shared, Spoken};
 #[derive(Clone, Copy, Debug)]
 pub struct Home {
     /// The vocabulary of apps that have chosen none.
-    pub speech: Speech,
+    pub speech: Vocabulary,
     /// The address that the platform's own files are at.
     pub site: &'static str,
 }
@@ -37,8 +37,8 @@ impl Home {
     /// one whose app has chosen no vocabulary gets both.
     fn shared(self, app: &App) -> Shared {
         let chosen = match app.vocabulary.as_str() {
-            "posts" => Some(Speech::Post),
-            "tweets" => Some(Speech::Tweet),
+            "posts" => Some(Vocabulary::Post),
+            "tweets" => Some(Vocabulary::Tweet),
             _ => None,
         };
         Shared {

@@ -1,21 +1,21 @@
 //! What tests begin with.
 
-use base::Stop;
-use network::apps::{AccessLevel, Kind, NewApp, Permission};
+use base::Error;
+use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
 use network::users::NewUser;
 use store::Tx;
 use store::apps::App;
 
 /// An app, and its owner of that name.
-pub(crate) fn app(tx: &mut Tx<'_>, owner: &str) -> Result<App, Stop> {
+pub(crate) fn app(tx: &mut Tx<'_>, owner: &str) -> Result<App, Error> {
     let owner = NewUser {
         username: owner.to_owned(),
         ..NewUser::default()
     };
-    let new = NewApp {
+    let new = AppRegistration {
         name: "An app".to_owned(),
         owner_id: network::users::create(tx, &owner)?.id,
-        kind: Kind::Web,
+        kind: OAuthClientKind::Web,
         permission: Permission::Read,
         access_level: AccessLevel::SelfServe,
         callback_urls: Vec::new(),

@@ -24,7 +24,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::Stop;
+use base::Error;
 use store::Tx;
 use tokio::sync::{mpsc, oneshot};
 
@@ -131,7 +131,7 @@ impl Desk {
         tx: &mut Tx<'_>,
         webhook_id: i64,
         challenged: &Challenged,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Error> {
         challenged.settle(tx, webhook_id, self.settings.check_every)
     }
 

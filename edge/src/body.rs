@@ -13,10 +13,10 @@ use hyper::body::Incoming;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
-use crate::life::InFlight;
-use crate::limits::Limits;
-use crate::rest::Left;
-use crate::stats::Stats;
+use crate::body_drain::UnreadBody;
+use crate::connection_state::InFlightRequest;
+use crate::limits::ListenerLimits;
+use crate::stats::ListenerStats;
 
 /// Why a body could not be read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,25 +35,25 @@ pub enum BodyError {
 /// A body: nothing, bytes at hand, or bytes to come.
 #[derive(Default)]
 pub struct Body {
-    kind: Kind,
-    in_flight: Option<InFlight>,
+    kind: BodyKind,
+    in_flight: Option<InFlightRequest>,
 }
 
 #[derive(Default)]
-enum Kind {
+enum BodyKind {
     #[default]
     Empty,
     Full(Bytes),
-    Arriving(Box<Arriving>),
+    Incoming(Box<IncomingBody>),
     Channel(mpsc::Receiver<Result<Bytes, BodyError>>),
     Stream(Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send>>),
 }
 
 /// The sending end of [`Body::channel`].
 #[derive(Clone, Debug)]
-pub struct Sender(mpsc::Sender<Result<Bytes, BodyError>>);
+pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
 
-impl Sender {
+impl BodySender {
     /// Waits for room and sends; false when the reader has gone.
     pub async fn send(&self, bytes: impl Into<Bytes>) -> bool {
         self.0.send(Ok(bytes.into())).await.is_ok()
@@ -75,7 +75,7 @@ impl Sender {
     }
 
     /// Waits until the reader has gone.
-    pub async fn closed(&self) {
+    pub async fn wait_closed(&self) {
         self.0.closed().await;
     }
 }
@@ -89,56 +89,59 @@ impl Body {
     /// Bytes at hand.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        Self::of(if bytes.is_empty() {
-            Kind::Empty
+        Self::from_kind(if bytes.is_empty() {
+            BodyKind::Empty
         } else {
-            Kind::Full(bytes)
+            BodyKind::Full(bytes)
         })
     }
 
     /// Bytes from a stream; an error breaks the connection off.
     pub fn stream(stream: impl Stream<Item = Result<Bytes, BodyError>> + Send + 'static) -> Self {
-        Self::of(Kind::Stream(Box::pin(stream)))
+        Self::from_kind(BodyKind::Stream(Box::pin(stream)))
     }
 
     /// Bytes from a [`Sender`], at most `room` chunks ahead of the client (at least one).
-    pub fn channel(room: usize) -> (Sender, Self) {
+    pub fn channel(room: usize) -> (BodySender, Self) {
         let (sender, receiver) = mpsc::channel(room.max(1));
-        (Sender(sender), Self::of(Kind::Channel(receiver)))
+        (
+            BodySender(sender),
+            Self::from_kind(BodyKind::Channel(receiver)),
+        )
     }
 
     /// The bytes, if all of them are at hand.
-    pub fn at_hand(&self) -> Option<&[u8]> {
+    pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.kind {
-            Kind::Empty => Some(&[]),
-            Kind::Full(bytes) => Some(bytes),
+            BodyKind::Empty => Some(&[]),
+            BodyKind::Full(bytes) => Some(bytes),
             _ => None,
         }
     }
 
     /// Reads everything, refusing more than `limit` bytes before they are kept.
-    pub async fn collect(self, limit: usize, timeout: Duration) -> Result<Bytes, BodyError> {
+    pub async fn collect_bytes(self, limit: usize, timeout: Duration) -> Result<Bytes, BodyError> {
         let least = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
         if least > limit {
             return Err(BodyError::TooLarge);
         }
-        if let Kind::Full(bytes) = self.kind {
+        if let BodyKind::Full(bytes) = self.kind {
             return Ok(bytes);
         }
-        match tokio::time::timeout(timeout, self.gather(limit)).await {
+        match tokio::time::timeout(timeout, self.gather_chunks(limit)).await {
             Ok(gathered) => gathered,
             Err(_) => Err(BodyError::TimedOut),
         }
     }
 
-    async fn gather(mut self, limit: usize) -> Result<Bytes, BodyError> {
-        let Some(first) = self.chunk().await? else {
+    async fn gather_chunks(mut self, limit: usize) -> Result<Bytes, BodyError> {
+        let Some(first) = self.next_chunk().await? else {
             return Ok(Bytes::new());
         };
         if first.len() > limit {
             return Err(BodyError::TooLarge);
         }
-        let Some(second) = self.chunk().await? else {
+        let Some(second) = self.next_chunk().await? else {
             return Ok(first);
         };
         let mut all = BytesMut::from(first);
@@ -148,13 +151,13 @@ impl Body {
                 return Err(BodyError::TooLarge);
             }
             all.extend_from_slice(&bytes);
-            next = self.chunk().await?;
+            next = self.next_chunk().await?;
         }
         Ok(all.freeze())
     }
 
     /// The next bytes, or nothing at the end; trailers are passed over.
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>, BodyError> {
+    pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, BodyError> {
         loop {
             let frame = std::future::poll_fn(|cx| Pin::new(&mut *self).poll_frame(cx)).await;
             match frame {
@@ -169,89 +172,89 @@ impl Body {
         }
     }
 
-    fn of(kind: Kind) -> Self {
+    fn from_kind(kind: BodyKind) -> Self {
         Self {
             kind,
             in_flight: None,
         }
     }
 
-    pub(crate) fn arriving(
+    pub(crate) fn from_incoming(
         incoming: Incoming,
-        limits: &Limits,
-        stats: &Arc<Stats>,
-        left: &Left,
+        limits: &ListenerLimits,
+        stats: &Arc<ListenerStats>,
+        left: &UnreadBody,
     ) -> Self {
         if incoming.is_end_stream() {
             return Self::empty();
         }
-        Self::of(Kind::Arriving(Box::new(Arriving {
+        Self::from_kind(BodyKind::Incoming(Box::new(IncomingBody {
             incoming: Some(incoming),
-            left: Left::clone(left),
-            silence: limits.body_timeout,
-            total: limits.body_total,
-            watch: None,
+            unread_body: UnreadBody::clone(left),
+            chunk_timeout: limits.body_timeout,
+            total_timeout: limits.body_total_timeout,
+            deadline: None,
             stats: Arc::clone(stats),
         })))
     }
 
-    pub(crate) fn held(mut self, in_flight: InFlight) -> Self {
+    pub(crate) fn track_in_flight(mut self, in_flight: InFlightRequest) -> Self {
         self.in_flight = Some(in_flight);
         self
     }
 }
 
 /// A request body on its way in, with one timer that is set only if bytes are waited for.
-struct Arriving {
+struct IncomingBody {
     /// Until it is dropped.
     incoming: Option<Incoming>,
     /// Where it goes if it is dropped before its end.
-    left: Left,
-    silence: Duration,
-    total: Duration,
-    watch: Option<Watch>,
-    stats: Arc<Stats>,
+    unread_body: UnreadBody,
+    chunk_timeout: Duration,
+    total_timeout: Duration,
+    deadline: Option<BodyDeadline>,
+    stats: Arc<ListenerStats>,
 }
 
-struct Watch {
+struct BodyDeadline {
     timer: Pin<Box<Sleep>>,
-    until: Instant,
-    last: Instant,
+    total_deadline: Instant,
+    last_chunk_at: Instant,
 }
 
-impl Arriving {
+impl IncomingBody {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let Some(incoming) = &mut self.incoming else {
             return Poll::Ready(None);
         };
         match Pin::new(incoming).poll_frame(cx) {
             Poll::Ready(frame) => {
-                if let Some(watch) = &mut self.watch {
-                    watch.last = Instant::now();
+                if let Some(watch) = &mut self.deadline {
+                    watch.last_chunk_at = Instant::now();
                 }
                 Poll::Ready(frame.map(|frame| frame.map_err(|_| BodyError::Broken)))
             }
             Poll::Pending => {
-                ready!(self.poll_watch(cx));
-                self.stats.body_timeouts.up();
+                ready!(self.poll_deadline(cx));
+                self.stats.body_timeouts.increment();
                 Poll::Ready(Some(Err(BodyError::TimedOut)))
             }
         }
     }
 
-    fn poll_watch(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let (silence, total) = (self.silence, self.total);
-        let watch = self.watch.get_or_insert_with(|| {
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let (silence, total) = (self.chunk_timeout, self.total_timeout);
+        let watch = self.deadline.get_or_insert_with(|| {
             let now = Instant::now();
-            Watch {
+            BodyDeadline {
                 timer: Box::pin(tokio::time::sleep(silence.min(total))),
-                until: now + total,
-                last: now,
+                total_deadline: now + total,
+                last_chunk_at: now,
             }
         });
         loop {
             ready!(watch.timer.as_mut().poll(cx));
-            let due = watch.until.min(watch.last + silence);
+            let due = watch.total_deadline.min(watch.last_chunk_at + silence);
             if Instant::now() >= due {
                 return Poll::Ready(());
             }
@@ -260,16 +263,16 @@ impl Arriving {
     }
 }
 
-impl Arriving {
+impl IncomingBody {
     fn is_at_end(&self) -> bool {
         self.incoming.as_ref().is_none_or(HttpBody::is_end_stream)
     }
 }
 
-impl Drop for Arriving {
+impl Drop for IncomingBody {
     fn drop(&mut self) {
         if !self.is_at_end() {
-            *self.left.lock() = self.incoming.take();
+            *self.unread_body.lock() = self.incoming.take();
         }
     }
 }
@@ -284,38 +287,38 @@ impl HttpBody for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = self.get_mut();
         let next = match &mut this.kind {
-            Kind::Empty => None,
-            Kind::Full(bytes) => {
+            BodyKind::Empty => None,
+            BodyKind::Full(bytes) => {
                 let bytes = std::mem::take(bytes);
-                this.kind = Kind::Empty;
+                this.kind = BodyKind::Empty;
                 Some(Ok(bytes))
             }
-            Kind::Arriving(arriving) => return arriving.poll(cx),
-            Kind::Channel(receiver) => ready!(receiver.poll_recv(cx)),
-            Kind::Stream(stream) => ready!(stream.as_mut().poll_next(cx)),
+            BodyKind::Incoming(arriving) => return arriving.poll(cx),
+            BodyKind::Channel(receiver) => ready!(receiver.poll_recv(cx)),
+            BodyKind::Stream(stream) => ready!(stream.as_mut().poll_next(cx)),
         };
         Poll::Ready(next.map(|bytes| bytes.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Empty => true,
-            Kind::Arriving(arriving) => arriving.is_at_end(),
+            BodyKind::Empty => true,
+            BodyKind::Incoming(arriving) => arriving.is_at_end(),
             _ => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Empty => SizeHint::with_exact(0),
-            Kind::Full(bytes) => {
+            BodyKind::Empty => SizeHint::with_exact(0),
+            BodyKind::Full(bytes) => {
                 SizeHint::with_exact(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
             }
-            Kind::Arriving(arriving) => {
+            BodyKind::Incoming(arriving) => {
                 let incoming = arriving.incoming.as_ref();
                 incoming.map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
             }
-            Kind::Channel(_) | Kind::Stream(_) => SizeHint::default(),
+            BodyKind::Channel(_) | BodyKind::Stream(_) => SizeHint::default(),
         }
     }
 }
@@ -323,11 +326,11 @@ impl HttpBody for Body {
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.kind {
-            Kind::Empty => "empty",
-            Kind::Full(_) => "full",
-            Kind::Arriving(_) => "arriving",
-            Kind::Channel(_) => "channel",
-            Kind::Stream(_) => "stream",
+            BodyKind::Empty => "empty",
+            BodyKind::Full(_) => "full",
+            BodyKind::Incoming(_) => "incoming",
+            BodyKind::Channel(_) => "channel",
+            BodyKind::Stream(_) => "stream",
         };
         f.debug_tuple("Body").field(&kind).finish()
     }

@@ -9,17 +9,17 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::{Builder, Connection};
 use tokio::time::{Instant, Sleep};
 
-use crate::admit::Permit;
-use crate::answer::{Answers, Peer, Service};
-use crate::life::{Life, Why};
-use crate::limits::Limits;
+use crate::admission::ConnectionPermit;
+use crate::connection_state::{CloseReason, ConnectionState};
+use crate::handler::{ConnectionService, Peer, ServiceContext};
+use crate::limits::ListenerLimits;
+use crate::monitored_stream::{MonitoredStream, SocketStream};
 use crate::shutdown::Shutdown;
-use crate::wire::{Stream, Wire};
 
 /// What all connections of a listener share.
-pub(crate) struct Shared {
-    pub(crate) answers: Arc<Answers>,
-    pub(crate) builder: Builder<Tasks>,
+pub(crate) struct ConnectionContext {
+    pub(crate) service: Arc<ServiceContext>,
+    pub(crate) builder: Builder<TaskExecutor>,
     /// Finish what is in flight.
     pub(crate) drain: Shutdown,
     /// Stop at once.
@@ -28,11 +28,11 @@ pub(crate) struct Shared {
 
 /// The home of connection tasks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tasks;
+pub(crate) struct TaskExecutor;
 
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Tasks {
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskExecutor {
     fn execute(&self, task: F) {
-        spawn(task);
+        spawn_task(task);
     }
 }
 
@@ -40,13 +40,13 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Tasks {
     clippy::disallowed_methods,
     reason = "connections are this crate's own tasks"
 )]
-pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
+pub(crate) fn spawn_task(task: impl Future<Output = ()> + Send + 'static) {
     tokio::spawn(task);
 }
 
 /// The protocol settings that follow from the limits.
-pub(crate) fn builder(limits: &Limits) -> Builder<Tasks> {
-    let mut builder = Builder::new(Tasks);
+pub(crate) fn protocol_builder(limits: &ListenerLimits) -> Builder<TaskExecutor> {
+    let mut builder = Builder::new(TaskExecutor);
     let mut http1 = builder.http1();
     http1
         .timer(TokioTimer::new())
@@ -72,60 +72,66 @@ pub(crate) fn builder(limits: &Limits) -> Builder<Tasks> {
 }
 
 /// Serves one connection to its end.
-pub(crate) async fn run(stream: Stream, peer: Peer, shared: Arc<Shared>, permit: Permit) {
+pub(crate) async fn serve_connection(
+    stream: SocketStream,
+    peer: Peer,
+    shared: Arc<ConnectionContext>,
+    permit: ConnectionPermit,
+) {
     let _inside = permit;
-    let life = Life::begin();
-    let answers = Arc::clone(&shared.answers);
-    let limits = &shared.answers.limits;
-    let wire = Wire::new(
+    let life = ConnectionState::start();
+    let answers = Arc::clone(&shared.service);
+    let limits = &shared.service.limits;
+    let wire = MonitoredStream::new(
         stream,
         Arc::clone(&life),
         Arc::clone(&answers.stats),
         limits,
     );
-    let service = Service {
-        answers,
-        life: Arc::clone(&life),
+    let service = ConnectionService {
+        context: answers,
+        state: Arc::clone(&life),
         peer,
     };
     let connection = pin!(shared.builder.serve_connection(TokioIo::new(wire), service));
     let until = Instant::now() + limits.header_timeout;
-    let driver = Driver {
+    let driver = ConnectionDriver {
         connection,
         timer: pin!(tokio::time::sleep_until(until)),
-        armed: until,
-        drain: pin!(shared.drain.triggered()),
-        abort: pin!(shared.abort.triggered()),
-        seen: Seen::Nothing,
-        life: &life,
+        armed_until: until,
+        drain: pin!(shared.drain.wait()),
+        abort: pin!(shared.abort.wait()),
+        signal_state: SignalState::Unpolled,
+        state: &life,
         shared: &shared,
     };
     driver.await;
 }
 
-type Inner<'a> = Connection<'a, TokioIo<Wire>, Service, Tasks>;
+type HyperConnection<'a> =
+    Connection<'a, TokioIo<MonitoredStream>, ConnectionService, TaskExecutor>;
 
 /// Polls the protocol, and lets the deadline and the signals have their say when it rests.
-struct Driver<'a, D, A> {
-    connection: Pin<&'a mut Inner<'a>>,
+struct ConnectionDriver<'a, D, A> {
+    connection: Pin<&'a mut HyperConnection<'a>>,
     timer: Pin<&'a mut Sleep>,
-    armed: Instant,
+    armed_until: Instant,
     drain: Pin<&'a mut D>,
     abort: Pin<&'a mut A>,
-    seen: Seen,
-    life: &'a Arc<Life>,
-    shared: &'a Shared,
+    signal_state: SignalState,
+    state: &'a Arc<ConnectionState>,
+    shared: &'a ConnectionContext,
 }
 
 /// Which signals have been dealt with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    Nothing,
+enum SignalState {
+    Unpolled,
     Waiting,
-    Drain,
+    Draining,
 }
 
-impl<D: Future<Output = ()>, A: Future<Output = ()>> Future for Driver<'_, D, A> {
+impl<D: Future<Output = ()>, A: Future<Output = ()>> Future for ConnectionDriver<'_, D, A> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -141,50 +147,50 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> Future for Driver<'_, D, A>
             }
             Poll::Pending => {}
         }
-        if this.seen == Seen::Drain && this.life.is_spare() {
-            if !this.life.is_http2() {
+        if this.signal_state == SignalState::Draining && this.state.can_close() {
+            if !this.state.is_http2() {
                 return Poll::Ready(());
             }
-            this.life.farewell();
+            this.state.start_linger();
         }
         this.poll_deadline(cx)
     }
 }
 
-impl<D: Future<Output = ()>, A: Future<Output = ()>> Driver<'_, D, A> {
+impl<D: Future<Output = ()>, A: Future<Output = ()>> ConnectionDriver<'_, D, A> {
     /// A signal's future is polled once to leave the waker, and then only after its flag is up.
     fn poll_signals(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.seen == Seen::Nothing {
-            self.seen = Seen::Waiting;
+        if self.signal_state == SignalState::Unpolled {
+            self.signal_state = SignalState::Waiting;
             if self.drain.as_mut().poll(cx).is_ready() {
-                self.leave();
+                self.start_drain();
             }
             if self.abort.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(());
             }
         }
-        if self.seen == Seen::Waiting && self.shared.drain.is_triggered() {
-            self.leave();
+        if self.signal_state == SignalState::Waiting && self.shared.drain.is_triggered() {
+            self.start_drain();
         }
-        if self.seen == Seen::Drain && self.shared.abort.is_triggered() {
-            self.shared.answers.stats.aborted.up();
+        if self.signal_state == SignalState::Draining && self.shared.abort.is_triggered() {
+            self.shared.service.stats.aborted.increment();
             return Poll::Ready(());
         }
         Poll::Pending
     }
 
-    fn leave(&mut self) {
-        self.seen = Seen::Drain;
+    fn start_drain(&mut self) {
+        self.signal_state = SignalState::Draining;
         self.connection.as_mut().graceful_shutdown();
     }
 
     /// The timer is only moved when a deadline comes nearer, or when it rang too early.
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let limits = &self.shared.answers.limits;
+        let limits = &self.shared.service.limits;
         loop {
-            let due = self.life.due(limits);
-            if let Some((at, _)) = due.filter(|(at, _)| *at < self.armed) {
-                self.arm(at);
+            let due = self.state.next_deadline(limits);
+            if let Some((at, _)) = due.filter(|(at, _)| *at < self.armed_until) {
+                self.arm_timer(at);
             }
             if self.timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
@@ -192,27 +198,27 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> Driver<'_, D, A> {
             let now = Instant::now();
             match due {
                 Some((at, why)) if at <= now => {
-                    self.count(why);
+                    self.count_timeout(why);
                     return Poll::Ready(());
                 }
-                Some((at, _)) => self.arm(at),
-                None => self.arm(now + limits.idle_timeout),
+                Some((at, _)) => self.arm_timer(at),
+                None => self.arm_timer(now + limits.idle_timeout),
             }
         }
     }
 
-    fn arm(&mut self, at: Instant) {
-        self.armed = at;
+    fn arm_timer(&mut self, at: Instant) {
+        self.armed_until = at;
         self.timer.as_mut().reset(at);
     }
 
-    fn count(&self, why: Why) {
-        let stats = &self.shared.answers.stats;
+    fn count_timeout(&self, why: CloseReason) {
+        let stats = &self.shared.service.stats;
         match why {
-            Why::Header => stats.header_timeouts.up(),
-            Why::Idle => stats.idle_timeouts.up(),
-            Why::Write => stats.write_timeouts.up(),
-            Why::Farewell => {}
+            CloseReason::Header => stats.header_timeouts.increment(),
+            CloseReason::Idle => stats.idle_timeouts.increment(),
+            CloseReason::Write => stats.write_timeouts.increment(),
+            CloseReason::Linger => {}
         }
     }
 }

@@ -19,18 +19,18 @@ use http_body::Body as _;
 use crate::body::{Body, BodyError};
 
 /// Answers shorter than this fit one packet anyhow.
-const WORTH_IT: usize = 860;
+const MIN_COMPRESS_BYTES: usize = 860;
 /// Level 4 takes half the time of the usual 6 for a few per cent more bytes.
 const LEVEL: u32 = 4;
 
 /// Whether a client with these request headers takes gzip.
-pub fn accepted(request: &HeaderMap) -> bool {
+pub fn client_accepts_gzip(request: &HeaderMap) -> bool {
     let mut any = None;
     for list in request.get_all(ACCEPT_ENCODING) {
         for item in list.to_str().unwrap_or_default().split(',') {
             let mut parts = item.split(';').map(str::trim);
             let coding = parts.next().unwrap_or_default();
-            let wanted = parts.all(|part| !is_zero(part));
+            let wanted = parts.all(|part| !is_zero_quality(part));
             if coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("x-gzip") {
                 return wanted;
             }
@@ -43,40 +43,44 @@ pub fn accepted(request: &HeaderMap) -> bool {
 }
 
 /// Compresses an answer whose bytes are at hand, if the client asks and it is worth it.
-pub fn full(request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
+pub fn compress_full(request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
     let Some(bytes) = response
         .body()
-        .at_hand()
-        .filter(|bytes| bytes.len() >= WORTH_IT)
+        .as_bytes()
+        .filter(|bytes| bytes.len() >= MIN_COMPRESS_BYTES)
     else {
         return response;
     };
-    if is_final(&response) {
+    if must_not_transform(&response) {
         return response;
     }
-    let packed = if accepted(request) { pack(bytes) } else { None };
-    vary(response.headers_mut());
+    let packed = if client_accepts_gzip(request) {
+        compress_bytes(bytes)
+    } else {
+        None
+    };
+    add_vary_header(response.headers_mut());
     if let Some(packed) = packed {
-        mark(response.headers_mut());
+        mark_compressed(response.headers_mut());
         *response.body_mut() = Body::full(packed);
     }
     response
 }
 
 /// Compresses an answer as it comes, each chunk readable as soon as it is sent.
-pub fn streamed(request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
-    if is_final(&response) {
+pub fn compress_stream(request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
+    if must_not_transform(&response) {
         return response;
     }
-    vary(response.headers_mut());
-    if !accepted(request) {
+    add_vary_header(response.headers_mut());
+    if !client_accepts_gzip(request) {
         return response;
     }
-    mark(response.headers_mut());
-    response.map(|body| Body::stream(Packed::new(body)))
+    mark_compressed(response.headers_mut());
+    response.map(|body| Body::stream(GzipStream::new(body)))
 }
 
-fn is_zero(part: &str) -> bool {
+fn is_zero_quality(part: &str) -> bool {
     let value = part.strip_prefix("q=").or_else(|| part.strip_prefix("Q="));
     value
         .and_then(|value| value.trim().parse::<f32>().ok())
@@ -84,7 +88,7 @@ fn is_zero(part: &str) -> bool {
 }
 
 /// Whether the bytes must stay as they are.
-fn is_final(response: &Response<Body>) -> bool {
+fn must_not_transform(response: &Response<Body>) -> bool {
     let headers = response.headers();
     headers.contains_key(CONTENT_ENCODING)
         || headers.contains_key(CONTENT_RANGE)
@@ -92,7 +96,7 @@ fn is_final(response: &Response<Body>) -> bool {
         || response.status() == StatusCode::NOT_MODIFIED
 }
 
-fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
+fn compress_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::new(LEVEL));
     encoder.write_all(bytes).ok()?;
     encoder
@@ -101,7 +105,7 @@ fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
         .filter(|packed| packed.len() < bytes.len())
 }
 
-fn vary(headers: &mut HeaderMap) {
+fn add_vary_header(headers: &mut HeaderMap) {
     let known = headers.get_all(VARY).iter().any(|value| {
         value.to_str().unwrap_or_default().split(',').any(|name| {
             let name = name.trim();
@@ -114,7 +118,7 @@ fn vary(headers: &mut HeaderMap) {
 }
 
 /// Says that the bytes are packed; a tag then names the same content in other bytes.
-fn mark(headers: &mut HeaderMap) {
+fn mark_compressed(headers: &mut HeaderMap) {
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.remove(CONTENT_LENGTH);
     let weak = headers
@@ -127,9 +131,9 @@ fn mark(headers: &mut HeaderMap) {
 }
 
 /// What a packed body begins with (RFC 1952): no name, no time, whatever system.
-const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// An empty last block (RFC 1951).
-const LAST: [u8; 2] = [3, 0];
+const FINAL_BLOCK: [u8; 2] = [3, 0];
 
 thread_local! {
     /// Takes a quarter of a megabyte, so that it is not kept for each body that rests.
@@ -137,50 +141,50 @@ thread_local! {
 }
 
 /// A body packed chunk by chunk, each by itself: between two nothing is kept but a checksum.
-struct Packed {
+struct GzipStream {
     body: Body,
-    sum: Crc,
-    begun: bool,
-    over: bool,
+    checksum: Crc,
+    header_sent: bool,
+    finished: bool,
 }
 
-impl Packed {
+impl GzipStream {
     fn new(body: Body) -> Self {
         Self {
             body,
-            sum: Crc::new(),
-            begun: false,
-            over: false,
+            checksum: Crc::new(),
+            header_sent: false,
+            finished: false,
         }
     }
 
     /// What stands before the next bytes.
-    fn begin(&mut self) -> Vec<u8> {
-        if std::mem::replace(&mut self.begun, true) {
+    fn take_header(&mut self) -> Vec<u8> {
+        if std::mem::replace(&mut self.header_sent, true) {
             Vec::new()
         } else {
-            HEAD.to_vec()
+            GZIP_HEADER.to_vec()
         }
     }
 
-    fn pack(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let mut packed = self.begin();
-        self.sum.update(bytes);
-        deflate(bytes, &mut packed)?;
+    fn compress_chunk(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut packed = self.take_header();
+        self.checksum.update(bytes);
+        deflate_blocks(bytes, &mut packed)?;
         Some(packed)
     }
 
     fn finish(&mut self) -> Vec<u8> {
-        let mut packed = self.begin();
-        packed.extend(LAST);
-        packed.extend(self.sum.sum().to_le_bytes());
-        packed.extend(self.sum.amount().to_le_bytes());
+        let mut packed = self.take_header();
+        packed.extend(FINAL_BLOCK);
+        packed.extend(self.checksum.sum().to_le_bytes());
+        packed.extend(self.checksum.amount().to_le_bytes());
         packed
     }
 }
 
 /// Adds blocks that refer to nothing before them and end with a whole byte.
-fn deflate(bytes: &[u8], packed: &mut Vec<u8>) -> Option<()> {
+fn deflate_blocks(bytes: &[u8], packed: &mut Vec<u8>) -> Option<()> {
     PRESS.with_borrow_mut(|press| {
         press.reset();
         let mut rest = bytes;
@@ -200,25 +204,25 @@ fn deflate(bytes: &[u8], packed: &mut Vec<u8>) -> Option<()> {
     })
 }
 
-impl Stream for Packed {
+impl Stream for GzipStream {
     type Item = Result<Bytes, BodyError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            if self.over {
+            if self.finished {
                 return Poll::Ready(None);
             }
             let packed = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(bytes) => self.pack(&bytes),
+                    Ok(bytes) => self.compress_chunk(&bytes),
                     Err(_) => continue,
                 },
                 Some(Err(error)) => {
-                    self.over = true;
+                    self.finished = true;
                     return Poll::Ready(Some(Err(error)));
                 }
                 None => {
-                    self.over = true;
+                    self.finished = true;
                     Some(self.finish())
                 }
             };

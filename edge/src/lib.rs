@@ -3,26 +3,26 @@
 //! A [`Handler`] answers requests; everything a hostile or slow client may do before that
 //! (silence, half a head, two lengths, too many connections) is dealt with here.
 
-mod admit;
-mod answer;
+mod admission;
 mod body;
+mod body_drain;
 mod connection;
+mod connection_state;
+mod error_response;
 pub mod gzip;
-mod head;
-mod life;
+mod handler;
+mod http1_framing;
 mod limits;
-mod listen;
-mod plain;
-mod rest;
+mod listener;
+mod monitored_stream;
 mod serve;
 mod shutdown;
 mod stats;
-mod wire;
 
-pub use answer::{Handler, Peer};
-pub use body::{Body, BodyError, Sender};
-pub use limits::{Http2Limits, Limits};
-pub use listen::{Listener, bind, bind_unix};
+pub use body::{Body, BodyError, BodySender};
+pub use handler::{Handler, Peer};
+pub use limits::{Http2Limits, ListenerLimits};
+pub use listener::{Listener, bind, bind_unix};
 pub use serve::serve;
 pub use shutdown::Shutdown;
-pub use stats::{Stats, StatsView};
+pub use stats::{ListenerStats, ListenerStatsSnapshot};

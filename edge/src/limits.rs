@@ -4,13 +4,13 @@ use std::time::Duration;
 
 /// The limits that a listener holds every connection to.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ListenerLimits {
     /// From accept, or from the first byte of a later request, to the complete head.
     pub header_timeout: Duration,
     /// The longest silence while a request body is awaited.
     pub body_timeout: Duration,
     /// The longest that one request body may take altogether.
-    pub body_total: Duration,
+    pub body_total_timeout: Duration,
     /// The longest rest between an answer and the next request.
     pub idle_timeout: Duration,
     /// The longest time that a client may refuse to take bytes of an answer.
@@ -52,12 +52,12 @@ pub struct Http2Limits {
     pub ping_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for ListenerLimits {
     fn default() -> Self {
         Self {
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
-            body_total: Duration::from_mins(10),
+            body_total_timeout: Duration::from_mins(10),
             idle_timeout: Duration::from_secs(75),
             write_timeout: Duration::from_secs(30),
             max_connections: 10_000,

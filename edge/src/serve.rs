@@ -11,35 +11,45 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use crate::admit::Admission;
-use crate::answer::{Answers, Erased, Handler, Peer};
-use crate::connection::{self, Shared, spawn};
-use crate::limits::Limits;
-use crate::listen::Listener;
-use crate::plain;
+use crate::admission::AdmissionControl;
+use crate::connection::{self, ConnectionContext, spawn_task};
+use crate::error_response;
+use crate::handler::{DynHandler, Handler, Peer, ServiceContext};
+use crate::limits::ListenerLimits;
+use crate::listener::Listener;
+use crate::monitored_stream::SocketStream;
 use crate::shutdown::Shutdown;
-use crate::stats::Stats;
-use crate::wire::Stream;
+use crate::stats::ListenerStats;
 
 /// How many clients are told politely, at the same time, that there is no room.
-const POLITE: usize = 64;
+const MAX_PENDING_REJECTIONS: usize = 64;
 /// How long each of them is given to read it.
-const POLITE_FOR: Duration = Duration::from_secs(1);
+const REJECTION_TIMEOUT: Duration = Duration::from_secs(1);
 /// The rest after a failed accept.
 const BACK_OFF: Duration = Duration::from_millis(50);
 
 /// Serves until the shutdown signal, then until all is done or the grace is over.
-pub async fn serve(listener: Listener, limits: Limits, handler: impl Handler, shutdown: Shutdown) {
-    run(listener, limits, Arc::new(handler), shutdown).await;
+pub async fn serve(
+    listener: Listener,
+    limits: ListenerLimits,
+    handler: impl Handler,
+    shutdown: Shutdown,
+) {
+    serve_dyn(listener, limits, Arc::new(handler), shutdown).await;
 }
 
-async fn run(listener: Listener, limits: Limits, handler: Arc<dyn Erased>, drain: Shutdown) {
+async fn serve_dyn(
+    listener: Listener,
+    limits: ListenerLimits,
+    handler: Arc<dyn DynHandler>,
+    drain: Shutdown,
+) {
     let stats = listener.stats();
-    let admission = Admission::new(&limits, Arc::clone(&stats));
+    let admission = AdmissionControl::new(&limits, Arc::clone(&stats));
     let grace = limits.shutdown_grace;
-    let shared = Arc::new(Shared {
-        builder: connection::builder(&limits),
-        answers: Arc::new(Answers {
+    let shared = Arc::new(ConnectionContext {
+        builder: connection::protocol_builder(&limits),
+        service: Arc::new(ServiceContext {
             handler,
             limits,
             stats,
@@ -47,17 +57,21 @@ async fn run(listener: Listener, limits: Limits, handler: Arc<dyn Erased>, drain
         drain,
         abort: Shutdown::new(),
     });
-    accept(listener, &shared, &admission).await;
-    if timeout(grace, admission.emptied()).await.is_err() {
+    accept_loop(listener, &shared, &admission).await;
+    if timeout(grace, admission.wait_until_empty()).await.is_err() {
         shared.abort.trigger();
-        let _stuck = timeout(POLITE_FOR, admission.emptied()).await;
+        let _stuck = timeout(REJECTION_TIMEOUT, admission.wait_until_empty()).await;
     }
 }
 
-async fn accept(listener: Listener, shared: &Arc<Shared>, admission: &Arc<Admission>) {
-    let mut reserve = Reserve::take();
-    let polite = Arc::new(Semaphore::new(POLITE));
-    let mut drain = pin!(shared.drain.triggered());
+async fn accept_loop(
+    listener: Listener,
+    shared: &Arc<ConnectionContext>,
+    admission: &Arc<AdmissionControl>,
+) {
+    let mut reserve = ReserveDescriptor::acquire();
+    let polite = Arc::new(Semaphore::new(MAX_PENDING_REJECTIONS));
+    let mut drain = pin!(shared.drain.wait());
     loop {
         let accepted = tokio::select! {
             biased;
@@ -65,22 +79,35 @@ async fn accept(listener: Listener, shared: &Arc<Shared>, admission: &Arc<Admiss
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, addr)) => match admission.admit(addr.map(|addr| addr.ip())) {
+            Ok((stream, addr)) => match admission.try_admit(addr.map(|addr| addr.ip())) {
                 Some(permit) => {
                     let peer = Peer { addr };
-                    spawn(connection::run(stream, peer, Arc::clone(shared), permit));
+                    spawn_task(connection::serve_connection(
+                        stream,
+                        peer,
+                        Arc::clone(shared),
+                        permit,
+                    ));
                 }
-                None => turn_away(stream, &polite),
+                None => reject_connection(stream, &polite),
             },
-            Err(error) => recover(&error, &listener, &mut reserve, &shared.answers.stats).await,
+            Err(error) => {
+                recover_from_accept_error(&error, &listener, &mut reserve, &shared.service.stats)
+                    .await
+            }
         }
     }
 }
 
 /// A client's own failure costs nothing; want of descriptors is eased by the reserve and a rest.
-async fn recover(error: &io::Error, listener: &Listener, reserve: &mut Reserve, stats: &Stats) {
+async fn recover_from_accept_error(
+    error: &io::Error,
+    listener: &Listener,
+    reserve: &mut ReserveDescriptor,
+    stats: &ListenerStats,
+) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
-    stats.accept_errors.up();
+    stats.accept_errors.increment();
     if matches!(
         error.kind(),
         ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
@@ -88,40 +115,42 @@ async fn recover(error: &io::Error, listener: &Listener, reserve: &mut Reserve, 
         return;
     }
     tracing::warn!(%error, "accept failed");
-    reserve.spend();
+    reserve.release();
     let _closed_at_once = timeout(BACK_OFF, listener.accept()).await;
-    *reserve = Reserve::take();
+    *reserve = ReserveDescriptor::acquire();
     sleep(BACK_OFF).await;
 }
 
 /// A descriptor kept for the moment when there are no more, to let one client go cleanly.
-struct Reserve(Option<File>);
+struct ReserveDescriptor(Option<File>);
 
-impl Reserve {
-    fn take() -> Self {
+impl ReserveDescriptor {
+    fn acquire() -> Self {
         Self(File::open("/dev/null").ok())
     }
 
-    fn spend(&mut self) {
+    fn release(&mut self) {
         self.0 = None;
     }
 }
 
-fn turn_away(mut stream: Stream, polite: &Arc<Semaphore>) {
+fn reject_connection(mut stream: SocketStream, polite: &Arc<Semaphore>) {
     let Ok(turn) = Arc::clone(polite).try_acquire_owned() else {
         return;
     };
-    spawn(async move {
+    spawn_task(async move {
         let _turn = turn;
         let farewell = async {
             stream
-                .write_all(&plain::raw(StatusCode::SERVICE_UNAVAILABLE))
+                .write_all(&error_response::raw_problem_response(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                ))
                 .await?;
             stream.shutdown().await?;
             let mut ignored = [0_u8; 1024];
             while stream.read(&mut ignored).await? > 0 {}
             io::Result::Ok(())
         };
-        let _gone = timeout(POLITE_FOR, farewell).await;
+        let _gone = timeout(REJECTION_TIMEOUT, farewell).await;
     });
 }

@@ -8,11 +8,11 @@ use tokio::sync::Notify;
 /// A signal given once and seen by all clones, before or after it was given.
 #[derive(Clone, Debug, Default)]
 pub struct Shutdown {
-    shared: Arc<Shared>,
+    state: Arc<ShutdownState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ShutdownState {
     triggered: AtomicBool,
     wake: Notify,
 }
@@ -25,18 +25,18 @@ impl Shutdown {
 
     /// Gives the signal; a second call does nothing.
     pub fn trigger(&self) {
-        self.shared.triggered.store(true, Ordering::Release);
-        self.shared.wake.notify_waiters();
+        self.state.triggered.store(true, Ordering::Release);
+        self.state.wake.notify_waiters();
     }
 
     /// Whether the signal has been given.
     pub fn is_triggered(&self) -> bool {
-        self.shared.triggered.load(Ordering::Acquire)
+        self.state.triggered.load(Ordering::Acquire)
     }
 
     /// Waits for the signal.
-    pub async fn triggered(&self) {
-        let mut wake = std::pin::pin!(self.shared.wake.notified());
+    pub async fn wait(&self) {
+        let mut wake = std::pin::pin!(self.state.wake.notified());
         wake.as_mut().enable();
         if !self.is_triggered() {
             wake.await;

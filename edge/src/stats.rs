@@ -4,43 +4,43 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that many tasks move.
 #[derive(Debug, Default)]
-pub(crate) struct Count(AtomicU64);
+pub(crate) struct AtomicCounter(AtomicU64);
 
-impl Count {
-    pub(crate) fn up(&self) {
+impl AtomicCounter {
+    pub(crate) fn increment(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn down(&self) {
+    pub(crate) fn decrement(&self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn read(&self) -> u64 {
+    fn load(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// The live counts of one listener; [`Stats::view`] reads them.
 #[derive(Debug, Default)]
-pub struct Stats {
-    pub(crate) open: Count,
-    pub(crate) accepted: Count,
-    pub(crate) refused: Count,
-    pub(crate) refused_by_address: Count,
-    pub(crate) accept_errors: Count,
-    pub(crate) requests: Count,
-    pub(crate) bad_requests: Count,
-    pub(crate) header_timeouts: Count,
-    pub(crate) body_timeouts: Count,
-    pub(crate) idle_timeouts: Count,
-    pub(crate) write_timeouts: Count,
-    pub(crate) panics: Count,
-    pub(crate) aborted: Count,
+pub struct ListenerStats {
+    pub(crate) open: AtomicCounter,
+    pub(crate) accepted: AtomicCounter,
+    pub(crate) refused: AtomicCounter,
+    pub(crate) refused_by_address: AtomicCounter,
+    pub(crate) accept_errors: AtomicCounter,
+    pub(crate) requests: AtomicCounter,
+    pub(crate) bad_requests: AtomicCounter,
+    pub(crate) header_timeouts: AtomicCounter,
+    pub(crate) body_timeouts: AtomicCounter,
+    pub(crate) idle_timeouts: AtomicCounter,
+    pub(crate) write_timeouts: AtomicCounter,
+    pub(crate) panics: AtomicCounter,
+    pub(crate) aborted: AtomicCounter,
 }
 
 /// The counts at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StatsView {
+pub struct ListenerStatsSnapshot {
     /// Connections open now.
     pub open: u64,
     /// Connections taken up so far.
@@ -69,23 +69,23 @@ pub struct StatsView {
     pub aborted: u64,
 }
 
-impl Stats {
+impl ListenerStats {
     /// Reads every count.
-    pub fn view(&self) -> StatsView {
-        StatsView {
-            open: self.open.read(),
-            accepted: self.accepted.read(),
-            refused: self.refused.read(),
-            refused_by_address: self.refused_by_address.read(),
-            accept_errors: self.accept_errors.read(),
-            requests: self.requests.read(),
-            bad_requests: self.bad_requests.read(),
-            header_timeouts: self.header_timeouts.read(),
-            body_timeouts: self.body_timeouts.read(),
-            idle_timeouts: self.idle_timeouts.read(),
-            write_timeouts: self.write_timeouts.read(),
-            panics: self.panics.read(),
-            aborted: self.aborted.read(),
+    pub fn snapshot(&self) -> ListenerStatsSnapshot {
+        ListenerStatsSnapshot {
+            open: self.open.load(),
+            accepted: self.accepted.load(),
+            refused: self.refused.load(),
+            refused_by_address: self.refused_by_address.load(),
+            accept_errors: self.accept_errors.load(),
+            requests: self.requests.load(),
+            bad_requests: self.bad_requests.load(),
+            header_timeouts: self.header_timeouts.load(),
+            body_timeouts: self.body_timeouts.load(),
+            idle_timeouts: self.idle_timeouts.load(),
+            write_timeouts: self.write_timeouts.load(),
+            panics: self.panics.load(),
+            aborted: self.aborted.load(),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use base::refusal::Unproven;
-use base::{Fault, Refusal, Stop};
+use base::refusal::AuthenticationProblem;
+use base::{Error, Fault, Refusal};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -56,11 +56,11 @@ impl From<Fault> for Exit {
     }
 }
 
-impl From<Stop> for Exit {
-    fn from(stop: Stop) -> Self {
+impl From<Error> for Exit {
+    fn from(stop: Error) -> Self {
         match stop {
-            Stop::Refused(refusal) => Self::Failed(words(&refusal)),
-            Stop::Failed(fault) => fault.into(),
+            Error::Refused(refusal) => Self::Failed(words(&refusal)),
+            Error::Failed(fault) => fault.into(),
         }
     }
 }
@@ -68,7 +68,7 @@ impl From<Stop> for Exit {
 /// A refusal in a sentence for the command line.
 pub(crate) fn words(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::Invalid(wrong) => {
+        Refusal::InvalidParameters(wrong) => {
             let sentences: Vec<_> = wrong.iter().map(|wrong| wrong.message.as_str()).collect();
             sentences.join("\n")
         }
@@ -77,7 +77,9 @@ pub(crate) fn words(refusal: &Refusal) -> String {
         }
         Refusal::Suspended(subject) => format!("user [{}] is suspended", subject.value),
         Refusal::Forbidden { detail, .. } => detail.to_string(),
-        Refusal::Legacy { message, .. } | Refusal::Worded { message, .. } => message.to_string(),
+        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => {
+            message.to_string()
+        }
         Refusal::OAuth2 { description, .. } => description.to_string(),
         Refusal::Ads(declined) => {
             let sentences = declined
@@ -86,7 +88,9 @@ pub(crate) fn words(refusal: &Refusal) -> String {
                 .map(|problem| problem.message.as_str());
             sentences.collect::<Vec<_>>().join("\n")
         }
-        Refusal::Unauthenticated(Unproven::Token) => "the token is unknown or expired".to_owned(),
+        Refusal::Unauthenticated(AuthenticationProblem::Token) => {
+            "the token is unknown or expired".to_owned()
+        }
         other => format!("refused: {other:?}"),
     }
 }

@@ -6,69 +6,69 @@ use base::{Fault, Secret};
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
 use lettre::{Address, Message, SmtpTransport, Transport};
-use network::letters::{Letter, Mailer, Unsent};
+use network::emails::{EmailMessage, EmailSendError, Mailer};
 
 /// How long a mail server may take for one step.
-const PATIENCE: Duration = Duration::from_secs(20);
+const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A mail server, spoken to by SMTP.
-pub struct Smtp {
+pub struct SmtpMailer {
     server: SmtpTransport,
     from: Mailbox,
 }
 
-impl Smtp {
+impl SmtpMailer {
     /// A server by its address: `smtps://name:password@host`, `smtp://…?tls=required` for
     /// STARTTLS, `smtp://host` for neither. `from` is what letters say that they come from:
     /// `Name <address>`, or an address. Nothing is sent yet.
     pub fn new(url: &Secret, from: &str) -> Result<Self, Fault> {
         // The address holds a password: what is wrong with it is told without it.
-        let server = SmtpTransport::from_url(url.reveal())
+        let server = SmtpTransport::from_url(url.expose_secret())
             .map_err(|_| Fault::new("the address of the mail server is not one"))?;
         let from = from
             .parse()
-            .map_err(Fault::when("what letters say that they come from"))?;
+            .map_err(Fault::context("what letters say that they come from"))?;
         Ok(Self {
-            server: server.timeout(Some(PATIENCE)).build(),
+            server: server.timeout(Some(SMTP_TIMEOUT)).build(),
             from,
         })
     }
 
     /// Whether the server answers and lets this program in.
-    pub fn check(&self) -> Result<(), Fault> {
+    pub fn check_connection(&self) -> Result<(), Fault> {
         match self.server.test_connection() {
             Ok(true) => Ok(()),
             Ok(false) => Err(Fault::new("the mail server does not answer")),
-            Err(error) => Err(Fault::caused("asking the mail server", error)),
+            Err(error) => Err(Fault::from_cause("asking the mail server", error)),
         }
     }
 
-    fn message(&self, letter: &Letter) -> Result<Message, Fault> {
+    fn build_message(&self, letter: &EmailMessage) -> Result<Message, Fault> {
         let to: Address = letter
             .to
             .parse()
-            .map_err(Fault::when("the address of a letter"))?;
+            .map_err(Fault::context("the address of a letter"))?;
         Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(letter.subject.as_str())
             .header(ContentType::TEXT_PLAIN)
-            .body(letter.text.reveal().to_owned())
-            .map_err(Fault::when("writing a letter"))
+            .body(letter.text.expose_secret().to_owned())
+            .map_err(Fault::context("writing a letter"))
     }
 }
 
-impl Mailer for Smtp {
-    fn send(&self, letter: &Letter) -> Result<(), Unsent> {
-        let message = self.message(letter).map_err(|fault| Unsent {
+impl Mailer for SmtpMailer {
+    fn send(&self, letter: &EmailMessage) -> Result<(), EmailSendError> {
+        let message = self.build_message(letter).map_err(|fault| EmailSendError {
             fault,
-            for_good: true,
+            is_permanent: true,
         })?;
         self.server.send(&message).map(drop).map_err(|error| {
-            let for_good = error.is_permanent() && !is_about_us(&error);
-            Unsent {
-                fault: Fault::caused("sending a letter", error),
-                for_good,
+            let for_good = error.is_permanent() && !is_authentication_failure(&error);
+            EmailSendError {
+                fault: Fault::from_cause("sending a letter", error),
+                is_permanent: for_good,
             }
         })
     }
@@ -76,7 +76,7 @@ impl Mailer for Smtp {
 
 /// Whether a refusal is about this program's own name and password, which can be put right, rather
 /// than about the letter (RFC 4954 §6).
-fn is_about_us(error: &lettre::transport::smtp::Error) -> bool {
+fn is_authentication_failure(error: &lettre::transport::smtp::Error) -> bool {
     let status = error.status().map(u16::from);
     matches!(status, Some(530 | 534 | 535 | 538))
 }
@@ -88,12 +88,12 @@ mod tests {
     use std::thread;
 
     use base::Secret;
-    use network::letters::{Letter, Mailer};
+    use network::emails::{EmailMessage, Mailer};
 
-    use super::Smtp;
+    use super::SmtpMailer;
 
-    fn letter(to: &str) -> Letter {
-        Letter {
+    fn letter(to: &str) -> EmailMessage {
+        EmailMessage {
             to: to.to_owned(),
             subject: "Grüße".to_owned(),
             text: Secret::new("Hello,\n\n.a line with a dot\nhttps://example.org/?token=abc\n"),
@@ -135,9 +135,9 @@ mod tests {
         (port, talk)
     }
 
-    fn smtp(port: u16) -> Smtp {
+    fn smtp(port: u16) -> SmtpMailer {
         let url = Secret::new(format!("smtp://127.0.0.1:{port}"));
-        Smtp::new(&url, "Locum <no-reply@example.org>").unwrap()
+        SmtpMailer::new(&url, "Locum <no-reply@example.org>").unwrap()
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
         let problem = mailer.send(&letter("nobody@example.org")).unwrap_err();
         let text = problem.fault.to_string();
         assert!(text.contains("nobody of that name"), "{text}");
-        assert!(problem.for_good);
+        assert!(problem.is_permanent);
         drop(mailer);
         talk.join().unwrap();
         assert!(smtp(1).send(&letter("a@b.org\r\nBcc: c@d.org")).is_err());
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_wrong_address_is_told_without_its_password() {
         let url = Secret::new("http://ada:hunter22@mail.example.org");
-        let problem = Smtp::new(&url, "a@b.org").err().unwrap();
+        let problem = SmtpMailer::new(&url, "a@b.org").err().unwrap();
         assert!(!problem.to_string().contains("hunter22"), "{problem}");
     }
 
@@ -186,7 +186,7 @@ mod tests {
             "smtps://mail.example.org",
             "smtp://mail.example.org:587?tls=required",
         ] {
-            Smtp::new(&Secret::new(url), "a@b.org").unwrap();
+            SmtpMailer::new(&Secret::new(url), "a@b.org").unwrap();
         }
     }
 }

@@ -9,14 +9,14 @@ use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 
-use crate::Broken;
+use crate::FileStoreError;
 
 /// How long a server may take to accept a connection.
-const CONNECTING: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long it may be silent. The whole may take longer: a video comes as fast as it is watched.
-const SILENCE: Duration = Duration::from_mins(1);
+const READ_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long a request is tried again.
-const TRYING: Duration = Duration::from_secs(20);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Where a bucket is and who may use it.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ impl fmt::Display for Bucket {
 
 impl Bucket {
     /// The bucket at `s3://name/prefix`; none when that is no such address.
-    pub fn at(url: &str) -> Option<Self> {
+    pub fn parse_url(url: &str) -> Option<Self> {
         let place = url.strip_prefix("s3://")?;
         let (name, prefix) = place.split_once('/').unwrap_or((place, ""));
         let plain =
@@ -66,23 +66,23 @@ impl Bucket {
     }
 
     /// Whether its server is spoken to without TLS.
-    pub fn is_plain(&self) -> bool {
+    pub fn uses_plain_http(&self) -> bool {
         let endpoint = self.endpoint.as_deref().unwrap_or_default();
         endpoint.starts_with("http://")
     }
 
     /// Its files, by names below the prefix.
-    pub(crate) fn open(&self) -> Result<Arc<dyn ObjectStore>, Broken> {
+    pub(crate) fn open(&self) -> Result<Arc<dyn ObjectStore>, FileStoreError> {
         // The HTTP client takes what the process has; another part may have set it already.
         let _set = rustls::crypto::ring::default_provider().install_default();
         let options = ClientOptions::new()
             .with_timeout_disabled()
-            .with_connect_timeout(CONNECTING)
-            .with_read_timeout(SILENCE)
-            .with_allow_http(self.is_plain());
+            .with_connect_timeout(CONNECT_TIMEOUT)
+            .with_read_timeout(READ_TIMEOUT)
+            .with_allow_http(self.uses_plain_http());
         let retry = RetryConfig {
             max_retries: 3,
-            retry_timeout: TRYING,
+            retry_timeout: RETRY_TIMEOUT,
             ..RetryConfig::default()
         };
         let mut builder = AmazonS3Builder::new()
@@ -98,7 +98,7 @@ impl Bucket {
         if let Some(endpoint) = &self.endpoint {
             builder = builder.with_endpoint(endpoint.trim_end_matches('/'));
         }
-        let store = builder.build().map_err(Broken::from)?;
+        let store = builder.build().map_err(FileStoreError::from)?;
         Ok(Arc::new(PrefixStore::new(store, self.prefix.clone())))
     }
 }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn an_address_names_a_bucket_and_a_prefix() {
-        let shown = |url| Bucket::at(url).map(|bucket| bucket.to_string());
+        let shown = |url| Bucket::parse_url(url).map(|bucket| bucket.to_string());
         assert_eq!(shown("s3://media").as_deref(), Some("s3://media/"));
         assert_eq!(
             shown("s3://my.media/a/b/").as_deref(),

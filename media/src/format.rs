@@ -2,7 +2,7 @@
 
 /// A format that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum MediaFormat {
     /// JPEG.
     Jpeg,
     /// PNG.
@@ -20,11 +20,11 @@ pub enum Format {
 }
 
 /// Bytes that suffice to tell a format.
-const HEAD: usize = 64;
+const HEAD_BYTES: usize = 64;
 
-impl Format {
+impl MediaFormat {
     /// As many bytes as [`Format::sniff`] looks at.
-    pub const HEAD: usize = HEAD;
+    pub const HEAD_BYTES: usize = HEAD_BYTES;
 
     const ALL: [Self; 7] = [
         Self::Jpeg,
@@ -49,14 +49,14 @@ impl Format {
             Some(Self::Gif)
         } else if at(0, b"RIFF") && at(8, b"WEBP") {
             Some(Self::WebP)
-        } else if at(4, b"ftyp") && !is_still_brand(head) {
+        } else if at(4, b"ftyp") && !is_still_image_brand(head) {
             Some(Self::Mp4)
         } else {
-            Self::subtitles(head)
+            Self::sniff_subtitles(head)
         }
     }
 
-    fn subtitles(head: &[u8]) -> Option<Self> {
+    fn sniff_subtitles(head: &[u8]) -> Option<Self> {
         let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head);
         if let Some(rest) = head.strip_prefix(b"WEBVTT") {
             let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
@@ -83,7 +83,7 @@ impl Format {
     }
 
     /// The ending of its files' names.
-    pub const fn ending(self) -> &'static str {
+    pub const fn extension(self) -> &'static str {
         match self {
             Self::Jpeg => "jpg",
             Self::Png => "png",
@@ -96,9 +96,9 @@ impl Format {
     }
 
     /// The format of files that end so.
-    pub fn of_ending(ending: &str) -> Option<Self> {
+    pub fn from_extension(ending: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
-        all.find(|format| format.ending() == ending)
+        all.find(|format| format.extension() == ending)
     }
 
     /// What it is called.
@@ -121,7 +121,7 @@ impl Format {
 }
 
 /// Photos of the same family of containers are no videos.
-fn is_still_brand(head: &[u8]) -> bool {
+fn is_still_image_brand(head: &[u8]) -> bool {
     let brand = head.get(8..12).unwrap_or_default();
     [
         b"heic", b"heix", b"mif1", b"msf1", b"avif", b"avis", b"crx ",
@@ -132,29 +132,29 @@ fn is_still_brand(head: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Format;
+    use super::MediaFormat;
 
     #[test]
     fn bytes_tell_what_they_are() {
-        let cases: [(&[u8], Option<Format>); 12] = [
-            (b"\xff\xd8\xff\xe0", Some(Format::Jpeg)),
-            (b"\x89PNG\r\n\x1a\n", Some(Format::Png)),
-            (b"GIF89a", Some(Format::Gif)),
-            (b"RIFF\0\0\0\0WEBPVP8 ", Some(Format::WebP)),
-            (b"\0\0\0\x18ftypisom", Some(Format::Mp4)),
+        let cases: [(&[u8], Option<MediaFormat>); 12] = [
+            (b"\xff\xd8\xff\xe0", Some(MediaFormat::Jpeg)),
+            (b"\x89PNG\r\n\x1a\n", Some(MediaFormat::Png)),
+            (b"GIF89a", Some(MediaFormat::Gif)),
+            (b"RIFF\0\0\0\0WEBPVP8 ", Some(MediaFormat::WebP)),
+            (b"\0\0\0\x18ftypisom", Some(MediaFormat::Mp4)),
             (b"\0\0\0\x18ftypheic", None),
-            (b"WEBVTT\n\n", Some(Format::Vtt)),
+            (b"WEBVTT\n\n", Some(MediaFormat::Vtt)),
             (b"WEBVTTER", None),
             (
                 b"1\r\n00:00:01,000 --> 00:00:02,000\r\nHi",
-                Some(Format::Srt),
+                Some(MediaFormat::Srt),
             ),
             (b"<svg xmlns=\"http://www.w3.org/2000/svg\">", None),
             (b"PK\x03\x04", None),
             (b"", None),
         ];
         for (head, format) in cases {
-            assert_eq!(Format::sniff(head), format, "{head:?}");
+            assert_eq!(MediaFormat::sniff(head), format, "{head:?}");
         }
     }
 }

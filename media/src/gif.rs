@@ -1,10 +1,10 @@
 //! The blocks of a GIF file.
 
-use crate::{Format, Unfit};
+use crate::{MediaFormat, MediaRejection};
 
 /// What its blocks tell, without a pixel being decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Gif {
+pub(crate) struct GifSummary {
     /// Pictures in it.
     pub(crate) frames: u32,
     /// How long one round of them takes.
@@ -12,11 +12,11 @@ pub(crate) struct Gif {
 }
 
 /// Browsers show a frame without a delay for so long.
-const USUAL_DELAY: u64 = 100;
+const DEFAULT_DELAY_MS: u64 = 100;
 
 /// Walks to the end of the file; nothing may come behind it.
-pub(crate) fn check(bytes: &[u8]) -> Result<Gif, Unfit> {
-    let cut = || Unfit::Truncated(Format::Gif);
+pub(crate) fn check(bytes: &[u8]) -> Result<GifSummary, MediaRejection> {
+    let cut = || MediaRejection::Truncated(MediaFormat::Gif);
     let screen = bytes
         .get(6..)
         .and_then(<[u8]>::first_chunk::<7>)
@@ -24,40 +24,40 @@ pub(crate) fn check(bytes: &[u8]) -> Result<Gif, Unfit> {
     let [_, _, _, _, flags, _, _] = *screen;
     let mut rest = bytes
         .get(13..)
-        .and_then(|rest| behind_table(rest, flags))
+        .and_then(|rest| skip_color_table(rest, flags))
         .ok_or_else(cut)?;
-    let (mut gif, mut delay) = (Gif::default(), USUAL_DELAY);
+    let (mut gif, mut delay) = (GifSummary::default(), DEFAULT_DELAY_MS);
     loop {
         let (kind, tail) = rest.split_first().ok_or_else(cut)?;
         rest = match kind {
             0x3b if tail.is_empty() && gif.frames > 0 => return Ok(gif),
-            0x3b if gif.frames > 0 => return Err(Unfit::Trailing(Format::Gif)),
+            0x3b if gif.frames > 0 => return Err(MediaRejection::Trailing(MediaFormat::Gif)),
             0x21 => {
                 if let Some([0xf9, 4, _, low, high]) = tail.first_chunk::<5>() {
                     delay = match u16::from_le_bytes([*low, *high]) {
-                        0 | 1 => USUAL_DELAY,
+                        0 | 1 => DEFAULT_DELAY_MS,
                         hundredths => u64::from(hundredths) * 10,
                     };
                 }
-                tail.get(1..).and_then(behind_blocks).ok_or_else(cut)?
+                tail.get(1..).and_then(skip_blocks).ok_or_else(cut)?
             }
             0x2c => {
                 let head = tail.first_chunk::<9>().ok_or_else(cut)?;
                 let [_, _, _, _, _, _, _, _, flags] = *head;
                 gif.frames = gif.frames.saturating_add(1);
                 gif.duration_ms = gif.duration_ms.saturating_add(delay);
-                delay = USUAL_DELAY;
-                let data = tail.get(9..).and_then(|rest| behind_table(rest, flags));
+                delay = DEFAULT_DELAY_MS;
+                let data = tail.get(9..).and_then(|rest| skip_color_table(rest, flags));
                 // One byte tells the size of the codes.
                 let data = data.and_then(|rest| rest.get(1..));
-                data.and_then(behind_blocks).ok_or_else(cut)?
+                data.and_then(skip_blocks).ok_or_else(cut)?
             }
-            _ => return Err(Unfit::Damaged(Format::Gif)),
+            _ => return Err(MediaRejection::Damaged(MediaFormat::Gif)),
         };
     }
 }
 
-fn behind_table(bytes: &[u8], flags: u8) -> Option<&[u8]> {
+fn skip_color_table(bytes: &[u8], flags: u8) -> Option<&[u8]> {
     if flags & 0x80 == 0 {
         return Some(bytes);
     }
@@ -65,7 +65,7 @@ fn behind_table(bytes: &[u8], flags: u8) -> Option<&[u8]> {
     bytes.get(colours * 3..)
 }
 
-fn behind_blocks(mut bytes: &[u8]) -> Option<&[u8]> {
+fn skip_blocks(mut bytes: &[u8]) -> Option<&[u8]> {
     loop {
         let (length, tail) = bytes.split_first()?;
         if *length == 0 {

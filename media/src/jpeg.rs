@@ -1,40 +1,40 @@
 //! The segments of a JPEG file.
 
-use crate::{Format, Unfit};
+use crate::{MediaFormat, MediaRejection};
 
 const START: u8 = 0xd8;
 const END: u8 = 0xd9;
 const SCAN: u8 = 0xda;
 /// The segments that programs put in, sixteen of them.
-const FIRST_OWN: u8 = 0xe0;
-const LAST_OWN: u8 = 0xef;
+const FIRST_APP_MARKER: u8 = 0xe0;
+const LAST_APP_MARKER: u8 = 0xef;
 const COMMENT: u8 = 0xfe;
 
 /// Walks to the end of the picture. What comes behind it (cameras put previews, depth maps and
 /// films there) is not looked at: it is cut off.
-pub(crate) fn check(bytes: &[u8]) -> Result<(), Unfit> {
-    kept(bytes).map(|_| ())
+pub(crate) fn check(bytes: &[u8]) -> Result<(), MediaRejection> {
+    essential_parts(bytes).map(|_| ())
 }
 
 /// The parts of a picture without what else its file tells, and where among them may be said
 /// which side is up.
-pub(crate) fn kept(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Unfit> {
-    let cut = || Unfit::Truncated(Format::Jpeg);
+pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), MediaRejection> {
+    let cut = || MediaRejection::Truncated(MediaFormat::Jpeg);
     let (start, mut rest) = bytes.split_at_checked(2).ok_or_else(cut)?;
     let (mut parts, mut place) = (vec![start], 1);
     let mut scanned = false;
     loop {
-        let (marker, inside, behind) = segment(rest)?;
+        let (marker, inside, behind) = read_segment(rest)?;
         match marker {
             END if scanned => {}
-            END | START | 0 => return Err(Unfit::Damaged(Format::Jpeg)),
+            END | START | 0 => return Err(MediaRejection::Damaged(MediaFormat::Jpeg)),
             _ => scanned |= marker == SCAN,
         }
         let length = rest.len().saturating_sub(behind.len());
         let part = rest.get(..length).ok_or_else(cut)?;
-        if shows(marker, inside) {
+        if affects_rendering(marker, inside) {
             parts.push(part);
-            if marker == FIRST_OWN && parts.len() == 2 {
+            if marker == FIRST_APP_MARKER && parts.len() == 2 {
                 place = 2;
             }
         }
@@ -46,23 +46,23 @@ pub(crate) fn kept(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Unfit> {
 }
 
 /// Whether a segment changes how the picture looks.
-fn shows(marker: u8, inside: &[u8]) -> bool {
+fn affects_rendering(marker: u8, inside: &[u8]) -> bool {
     match marker {
-        FIRST_OWN => inside.starts_with(b"JFIF\0"),
+        FIRST_APP_MARKER => inside.starts_with(b"JFIF\0"),
         0xe2 => inside.starts_with(b"ICC_PROFILE\0"),
         0xee => inside.starts_with(b"Adobe"),
-        FIRST_OWN..=LAST_OWN | COMMENT => false,
+        FIRST_APP_MARKER..=LAST_APP_MARKER | COMMENT => false,
         _ => true,
     }
 }
 
 /// The marker of the segment that comes first, what is in it and what comes behind it; behind the
 /// head of a scan its coded data belong to it.
-fn segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), Unfit> {
-    let cut = || Unfit::Truncated(Format::Jpeg);
+fn read_segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), MediaRejection> {
+    let cut = || MediaRejection::Truncated(MediaFormat::Jpeg);
     let (sign, tail) = bytes.split_first().ok_or_else(cut)?;
     if *sign != 0xff {
-        return Err(Unfit::Damaged(Format::Jpeg));
+        return Err(MediaRejection::Damaged(MediaFormat::Jpeg));
     }
     let fill = tail.iter().take_while(|byte| **byte == 0xff).count();
     let tail = tail.get(fill..).and_then(<[u8]>::split_first);
@@ -75,7 +75,7 @@ fn segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), Unfit> {
     let inside = tail.get(2..length).ok_or_else(cut)?;
     let behind = tail.get(length..).ok_or_else(cut)?;
     let behind = if *marker == SCAN {
-        scan(behind).ok_or_else(cut)?
+        skip_scan_data(behind).ok_or_else(cut)?
     } else {
         behind
     };
@@ -83,7 +83,7 @@ fn segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), Unfit> {
 }
 
 /// What comes behind coded data: the next marker that is no part of it.
-fn scan(bytes: &[u8]) -> Option<&[u8]> {
+fn skip_scan_data(bytes: &[u8]) -> Option<&[u8]> {
     let mut pairs = bytes.windows(2);
     let place = pairs
         .position(|pair| matches!(pair, [0xff, next] if !matches!(next, 0 | 0xd0..=0xd7 | 0xff)))?;
@@ -91,7 +91,7 @@ fn scan(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// A segment that holds a directory.
-pub(crate) fn directory(exif: &[u8]) -> Vec<u8> {
+pub(crate) fn exif_segment(exif: &[u8]) -> Vec<u8> {
     let length = u16::try_from(exif.len() + 8).unwrap_or(u16::MAX);
     let length = length.to_be_bytes();
     [&[0xff, 0xe1][..], &length, b"Exif\0\0", exif].concat()

@@ -2,27 +2,27 @@
 //!
 //! What a file is called or said to be counts for nothing here: its bytes decide.
 
-mod bare;
 mod bucket;
-mod files;
+mod file_store;
 mod format;
 mod gif;
 mod jpeg;
 mod mp4;
+mod picture;
 mod png;
+mod rejection;
 mod sizes;
-mod still;
-mod unfit;
+mod strip_metadata;
 mod webp;
 
 pub use bucket::Bucket;
-pub use files::{Broken, Files, Piece, Writing};
-pub use format::Format;
-pub use mp4::{Video, measure_video};
+pub use file_store::{FileRange, FileStore, FileStoreError, FileWriter};
+pub use format::MediaFormat;
+pub use mp4::{VideoProperties, measure_video};
 pub use object_store::GetRange;
-pub use sizes::{SIZES, Size};
-pub use still::{Smaller, Still, measure_still};
-pub use unfit::Unfit;
+pub use picture::{ImageProperties, ResizedImage, measure_image};
+pub use rejection::MediaRejection;
+pub use sizes::{ImageSize, SIZES};
 
 /// Bytes of a still picture.
 pub const IMAGE_BYTES: u64 = 5 * 1024 * 1024;

@@ -7,16 +7,16 @@ use mp4_atom::{
     Tkhd, Trex,
 };
 
-use crate::{Format, Unfit, VIDEO_BYTES};
+use crate::{MediaFormat, MediaRejection, VIDEO_BYTES};
 
 /// Bytes of tables that are read into memory.
-const TABLES: u64 = 8 * 1024 * 1024;
+const MAX_TABLE_BYTES: u64 = 8 * 1024 * 1024;
 /// Boxes on the outermost level.
-const BOXES: u32 = 20_000;
+const MAX_BOXES: u32 = 20_000;
 
 /// What a video turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Video {
+pub struct VideoProperties {
     /// Pixels.
     pub width: u32,
     /// Pixels.
@@ -29,7 +29,7 @@ pub struct Video {
 
 /// A video track.
 #[derive(Clone, Debug, Default)]
-struct Track {
+struct VideoTrack {
     id: u32,
     width: u32,
     height: u32,
@@ -43,32 +43,35 @@ struct Track {
 }
 
 /// Measures a video and holds it to what may be shared.
-pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<Video, Unfit> {
+pub fn measure_video(
+    mut file: impl Read + Seek,
+    size: u64,
+) -> Result<VideoProperties, MediaRejection> {
     if size > VIDEO_BYTES {
-        return Err(Unfit::TooLarge(VIDEO_BYTES));
+        return Err(MediaRejection::TooLarge(VIDEO_BYTES));
     }
-    let track = read(&mut file, size)?;
+    let track = read_video_track(&mut file, size)?;
     if track.last_chunk >= size {
-        return Err(Unfit::Truncated(Format::Mp4));
+        return Err(MediaRejection::Truncated(MediaFormat::Mp4));
     }
     if track.timescale == 0 || track.samples == 0 {
-        return Err(Unfit::Damaged(Format::Mp4));
+        return Err(MediaRejection::Damaged(MediaFormat::Mp4));
     }
     let duration_ms = track.ticks.saturating_mul(1000) / track.timescale;
     let (width, height) = (track.width, track.height);
     let upright = (32..=1280).contains(&width) && (32..=1024).contains(&height);
     let turned = (32..=1024).contains(&width) && (32..=1280).contains(&height);
     if !upright && !turned {
-        return Err(Unfit::Dimensions { width, height });
+        return Err(MediaRejection::Dimensions { width, height });
     }
     if !(500..=140_000).contains(&duration_ms) {
-        return Err(Unfit::Duration(duration_ms));
+        return Err(MediaRejection::Duration(duration_ms));
     }
     // Rounded times may make sixty look like a little more.
     if track.samples.saturating_mul(100_000) / duration_ms > 60_50 {
-        return Err(Unfit::FrameRate);
+        return Err(MediaRejection::FrameRate);
     }
-    Ok(Video {
+    Ok(VideoProperties {
         width,
         height,
         duration_ms,
@@ -77,22 +80,25 @@ pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<Video, Unf
 }
 
 /// Walks the outermost boxes, which must fill the file exactly.
-fn read(file: &mut (impl Read + Seek), size: u64) -> Result<Track, Unfit> {
-    let cut = || Unfit::Truncated(Format::Mp4);
-    let damaged = || Unfit::Damaged(Format::Mp4);
+fn read_video_track(
+    file: &mut (impl Read + Seek),
+    size: u64,
+) -> Result<VideoTrack, MediaRejection> {
+    let cut = || MediaRejection::Truncated(MediaFormat::Mp4);
+    let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
     let (mut place, mut boxes) = (0, 0);
-    let (mut track, mut is_known, mut has_data) = (None::<Track>, false, false);
+    let (mut track, mut is_known, mut has_data) = (None::<VideoTrack>, false, false);
     while place < size {
         file.seek(SeekFrom::Start(place)).map_err(|_| cut())?;
         let header =
             Header::read_from(file).map_err(|_| if boxes == 0 { damaged() } else { cut() })?;
         let begin = file.stream_position().map_err(|_| cut())?;
-        let length = header.size.map_or(size.saturating_sub(begin), wide);
+        let length = header.size.map_or(size.saturating_sub(begin), to_u64);
         let end = begin.checked_add(length).ok_or_else(damaged)?;
         boxes += 1;
-        if !is_plain(header.kind) {
+        if !is_printable_type(header.kind) {
             return Err(if is_known {
-                Unfit::Trailing(Format::Mp4)
+                MediaRejection::Trailing(MediaFormat::Mp4)
             } else {
                 damaged()
             });
@@ -100,16 +106,16 @@ fn read(file: &mut (impl Read + Seek), size: u64) -> Result<Track, Unfit> {
         if end > size {
             return Err(cut());
         }
-        if boxes > BOXES {
+        if boxes > MAX_BOXES {
             return Err(damaged());
         }
         match <[u8; 4]>::from(header.kind).as_slice() {
             b"ftyp" => is_known = true,
             b"moov" if track.is_some() => return Err(damaged()),
-            b"moov" => track = Some(movie(&body(file, length)?)?),
+            b"moov" => track = Some(parse_movie(&read_box_body(file, length)?)?),
             b"moof" => {
-                let bytes = body(file, length)?;
-                fragment(track.as_mut().ok_or_else(damaged)?, &bytes)?;
+                let bytes = read_box_body(file, length)?;
+                add_fragment(track.as_mut().ok_or_else(damaged)?, &bytes)?;
             }
             b"mdat" => has_data = true,
             _ => {}
@@ -126,32 +132,32 @@ fn read(file: &mut (impl Read + Seek), size: u64) -> Result<Track, Unfit> {
     Ok(track)
 }
 
-fn wide(size: usize) -> u64 {
+fn to_u64(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }
 
 /// Whether a box is called as boxes are.
-fn is_plain(kind: FourCC) -> bool {
+fn is_printable_type(kind: FourCC) -> bool {
     let name: [u8; 4] = kind.into();
     name.iter()
         .all(|byte| byte.is_ascii_graphic() || *byte == b' ')
 }
 
-fn body(file: &mut impl Read, length: u64) -> Result<Vec<u8>, Unfit> {
-    if length > TABLES {
-        return Err(Unfit::Damaged(Format::Mp4));
+fn read_box_body(file: &mut impl Read, length: u64) -> Result<Vec<u8>, MediaRejection> {
+    if length > MAX_TABLE_BYTES {
+        return Err(MediaRejection::Damaged(MediaFormat::Mp4));
     }
     let mut bytes = Vec::new();
     let read = file.take(length).read_to_end(&mut bytes);
     match read {
-        Ok(read) if wide(read) == length => Ok(bytes),
-        _ => Err(Unfit::Truncated(Format::Mp4)),
+        Ok(read) if to_u64(read) == length => Ok(bytes),
+        _ => Err(MediaRejection::Truncated(MediaFormat::Mp4)),
     }
 }
 
 /// The children of a box.
-fn children(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, Unfit> {
-    let damaged = || Unfit::Damaged(Format::Mp4);
+fn child_boxes(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, MediaRejection> {
+    let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
     let mut all = Vec::new();
     while bytes.len() >= 8 {
         let header = Header::decode(&mut bytes).map_err(|_| damaged())?;
@@ -163,36 +169,36 @@ fn children(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, Unfit> {
     Ok(all)
 }
 
-fn child<'b>(all: &[(FourCC, &'b [u8])], kind: [u8; 4]) -> Option<&'b [u8]> {
+fn find_child<'b>(all: &[(FourCC, &'b [u8])], kind: [u8; 4]) -> Option<&'b [u8]> {
     let kind = FourCC::new(&kind);
     all.iter()
         .find(|(name, _)| *name == kind)
         .map(|(_, inside)| *inside)
 }
 
-fn atom<A: Atom>(bytes: Option<&[u8]>) -> Result<A, Unfit> {
-    let damaged = || Unfit::Damaged(Format::Mp4);
+fn decode_atom<A: Atom>(bytes: Option<&[u8]>) -> Result<A, MediaRejection> {
+    let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
     A::decode_body(&mut bytes.ok_or_else(damaged)?).map_err(|_| damaged())
 }
 
 /// The first video track of a movie.
-fn movie(bytes: &[u8]) -> Result<Track, Unfit> {
-    let movie = children(bytes)?;
+fn parse_movie(bytes: &[u8]) -> Result<VideoTrack, MediaRejection> {
+    let movie = child_boxes(bytes)?;
     let video = movie
         .iter()
         .filter(|(name, _)| *name == FourCC::new(b"trak"));
     let mut found = None;
     for (_, inside) in video {
-        found = track(inside)?;
+        found = parse_track(inside)?;
         if found.is_some() {
             break;
         }
     }
-    let mut track = found.ok_or(Unfit::NoVideo)?;
-    if let Some(extends) = child(&movie, *b"mvex") {
-        for (name, inside) in children(extends)? {
+    let mut track = found.ok_or(MediaRejection::NoVideo)?;
+    if let Some(extends) = find_child(&movie, *b"mvex") {
+        for (name, inside) in child_boxes(extends)? {
             if name == Trex::KIND {
-                let trex: Trex = atom(Some(inside))?;
+                let trex: Trex = decode_atom(Some(inside))?;
                 if trex.track_id == track.id {
                     track.default_ticks = u64::from(trex.default_sample_duration);
                 }
@@ -203,39 +209,40 @@ fn movie(bytes: &[u8]) -> Result<Track, Unfit> {
 }
 
 /// A track, if it is a video.
-fn track(bytes: &[u8]) -> Result<Option<Track>, Unfit> {
-    let damaged = || Unfit::Damaged(Format::Mp4);
-    let track = children(bytes)?;
-    let media = children(child(&track, *b"mdia").ok_or_else(damaged)?)?;
-    let handler: Hdlr = atom(child(&media, *b"hdlr"))?;
+fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
+    let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
+    let track = child_boxes(bytes)?;
+    let media = child_boxes(find_child(&track, *b"mdia").ok_or_else(damaged)?)?;
+    let handler: Hdlr = decode_atom(find_child(&media, *b"hdlr"))?;
     if handler.handler != FourCC::new(b"vide") {
         return Ok(None);
     }
-    let head: Tkhd = atom(child(&track, *b"tkhd"))?;
-    let time: Mdhd = atom(child(&media, *b"mdhd"))?;
-    let inside = children(child(&media, *b"minf").ok_or_else(damaged)?)?;
-    let tables = children(child(&inside, *b"stbl").ok_or_else(damaged)?)?;
-    let times: Stts = atom(child(&tables, *b"stts"))?;
-    let sizes: Stsz = atom(child(&tables, *b"stsz"))?;
-    let (width, height) = visual(child(&tables, *b"stsd").ok_or_else(damaged)?).unwrap_or((
-        u32::from(head.width.integer()),
-        u32::from(head.height.integer()),
-    ));
+    let head: Tkhd = decode_atom(find_child(&track, *b"tkhd"))?;
+    let time: Mdhd = decode_atom(find_child(&media, *b"mdhd"))?;
+    let inside = child_boxes(find_child(&media, *b"minf").ok_or_else(damaged)?)?;
+    let tables = child_boxes(find_child(&inside, *b"stbl").ok_or_else(damaged)?)?;
+    let times: Stts = decode_atom(find_child(&tables, *b"stts"))?;
+    let sizes: Stsz = decode_atom(find_child(&tables, *b"stsz"))?;
+    let (width, height) = visual_dimensions(find_child(&tables, *b"stsd").ok_or_else(damaged)?)
+        .unwrap_or((
+            u32::from(head.width.integer()),
+            u32::from(head.height.integer()),
+        ));
     let samples = match &sizes.samples {
         StszSamples::Identical { count, .. } => u64::from(*count),
-        StszSamples::Different { sizes } => wide(sizes.len()),
+        StszSamples::Different { sizes } => to_u64(sizes.len()),
     };
     let ticks = times.entries.iter().fold(0_u64, |sum, entry| {
         sum.saturating_add(u64::from(entry.sample_count) * u64::from(entry.sample_delta))
     });
-    let last_chunk = match (child(&tables, *b"stco"), child(&tables, *b"co64")) {
+    let last_chunk = match (find_child(&tables, *b"stco"), find_child(&tables, *b"co64")) {
         (Some(bytes), _) => {
-            let places: Stco = atom(Some(bytes))?;
+            let places: Stco = decode_atom(Some(bytes))?;
             places.entries.iter().copied().map(u64::from).max()
         }
-        (None, bytes) => atom::<Co64>(bytes)?.entries.iter().copied().max(),
+        (None, bytes) => decode_atom::<Co64>(bytes)?.entries.iter().copied().max(),
     };
-    Ok(Some(Track {
+    Ok(Some(VideoTrack {
         id: head.track_id,
         width,
         height,
@@ -248,7 +255,7 @@ fn track(bytes: &[u8]) -> Result<Option<Track>, Unfit> {
 }
 
 /// Width and height of the first description of samples.
-fn visual(bytes: &[u8]) -> Option<(u32, u32)> {
+fn visual_dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     // A version, a count, a box's head, and what every description of pictures begins with.
     let [a, b, c, d] = *bytes.get(40..)?.first_chunk::<4>()?;
     let size = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
@@ -256,8 +263,8 @@ fn visual(bytes: &[u8]) -> Option<(u32, u32)> {
 }
 
 /// Adds what a fragment brings.
-fn fragment(track: &mut Track, bytes: &[u8]) -> Result<(), Unfit> {
-    let moof: Moof = atom(Some(bytes))?;
+fn add_fragment(track: &mut VideoTrack, bytes: &[u8]) -> Result<(), MediaRejection> {
+    let moof: Moof = decode_atom(Some(bytes))?;
     for part in moof
         .traf
         .iter()
@@ -266,7 +273,7 @@ fn fragment(track: &mut Track, bytes: &[u8]) -> Result<(), Unfit> {
         let usual = part.tfhd.default_sample_duration.map(u64::from);
         let usual = usual.unwrap_or(track.default_ticks);
         for run in &part.trun {
-            let count = wide(run.samples.len());
+            let count = to_u64(run.samples.len());
             let ticks = match &run.samples {
                 mp4_atom::TrunSamples::Inherited { .. } => usual.saturating_mul(count),
                 mp4_atom::TrunSamples::Explicit(entries) => entries.iter().fold(0, |sum, entry| {

@@ -1,35 +1,35 @@
 //! The chunks of a PNG file.
 
-use crate::{Format, Unfit};
+use crate::{MediaFormat, MediaRejection};
 
 /// Chunks that change how the picture looks, beside those that every decoder must know.
-const SHOWN: [&[u8; 4]; 15] = [
+const RENDERING_CHUNKS: [&[u8; 4]; 15] = [
     b"acTL", b"bKGD", b"cHRM", b"cICP", b"cLLI", b"fcTL", b"fdAT", b"gAMA", b"hIST", b"iCCP",
     b"mDCV", b"pHYs", b"sBIT", b"sRGB", b"tRNS",
 ];
 
 /// Walks to the end of the picture; nothing may come behind it.
-pub(crate) fn check(bytes: &[u8]) -> Result<(), Unfit> {
-    kept(bytes).map(|_| ())
+pub(crate) fn check(bytes: &[u8]) -> Result<(), MediaRejection> {
+    essential_parts(bytes).map(|_| ())
 }
 
 /// The parts of a picture without what else its file tells, and where among them may be said
 /// which side is up.
-pub(crate) fn kept(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Unfit> {
-    let cut = || Unfit::Truncated(Format::Png);
+pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), MediaRejection> {
+    let cut = || MediaRejection::Truncated(MediaFormat::Png);
     let (start, mut rest) = bytes.split_at_checked(8).ok_or_else(cut)?;
     let mut parts = vec![start];
     loop {
         let (length, tail) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
         let (kind, _) = tail.split_first_chunk::<4>().ok_or_else(cut)?;
         if !kind.iter().all(u8::is_ascii_alphabetic) {
-            return Err(Unfit::Damaged(Format::Png));
+            return Err(MediaRejection::Damaged(MediaFormat::Png));
         }
         let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
         // Its checksum comes behind it; the decoder compares it.
         let whole = rest.split_at_checked(length.saturating_add(12));
         let (chunk, behind) = whole.ok_or_else(cut)?;
-        if kind.first().is_some_and(u8::is_ascii_uppercase) || SHOWN.contains(&kind) {
+        if kind.first().is_some_and(u8::is_ascii_uppercase) || RENDERING_CHUNKS.contains(&kind) {
             parts.push(chunk);
         }
         rest = behind;
@@ -40,12 +40,12 @@ pub(crate) fn kept(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Unfit> {
     if rest.is_empty() {
         Ok((parts, 2))
     } else {
-        Err(Unfit::Trailing(Format::Png))
+        Err(MediaRejection::Trailing(MediaFormat::Png))
     }
 }
 
 /// A chunk with its checksum.
-pub(crate) fn chunk(kind: [u8; 4], inside: &[u8]) -> Vec<u8> {
+pub(crate) fn build_chunk(kind: [u8; 4], inside: &[u8]) -> Vec<u8> {
     let length = u32::try_from(inside.len()).unwrap_or(u32::MAX);
     let named = [&kind[..], inside].concat();
     let sum = named.iter().fold(u32::MAX, |sum, byte| {

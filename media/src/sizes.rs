@@ -2,28 +2,28 @@
 
 /// A size by name: the longer side has at most so many pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct ImageSize {
     /// What it is asked for by.
     pub name: &'static str,
     /// Pixels of the longer side.
-    pub side: u32,
+    pub max_side: u32,
 }
 
 /// The smallest.
-pub(crate) const SMALL: Size = Size {
+pub(crate) const SMALL: ImageSize = ImageSize {
     name: "small",
-    side: 680,
+    max_side: 680,
 };
 
 /// All sizes, smallest first. What is smaller already is not made larger.
-pub const SIZES: [Size; 3] = [
+pub const SIZES: [ImageSize; 3] = [
     SMALL,
-    Size {
+    ImageSize {
         name: "medium",
-        side: 1200,
+        max_side: 1200,
     },
-    Size {
+    ImageSize {
         name: "large",
-        side: 2048,
+        max_side: 2048,
     },
 ];

@@ -1,9 +1,9 @@
 //! The container of a WebP file.
 
-use crate::{Format, Unfit};
+use crate::{MediaFormat, MediaRejection};
 
 /// Chunks that change how the picture looks.
-const SHOWN: [&[u8; 4]; 7] = [
+const RENDERING_CHUNKS: [&[u8; 4]; 7] = [
     b"ALPH", b"ANIM", b"ANMF", b"ICCP", b"VP8 ", b"VP8L", b"VP8X",
 ];
 /// Where the first chunk says what others there are, in an extended file.
@@ -12,21 +12,21 @@ const EXIF: u8 = 0x08;
 const XMP: u8 = 0x04;
 
 /// Its chunks fill it exactly, and it fills the file.
-pub(crate) fn check(bytes: &[u8]) -> Result<(), Unfit> {
-    kept(bytes).map(|_| ())
+pub(crate) fn check(bytes: &[u8]) -> Result<(), MediaRejection> {
+    essential_parts(bytes).map(|_| ())
 }
 
 /// The parts of a picture without what else its file tells, and where among them may be said
 /// which side is up.
-pub(crate) fn kept(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Unfit> {
-    let cut = || Unfit::Truncated(Format::WebP);
+pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), MediaRejection> {
+    let cut = || MediaRejection::Truncated(MediaFormat::WebP);
     let size = bytes.get(4..).and_then(<[u8]>::first_chunk::<4>);
     let size = u32::from_le_bytes(*size.ok_or_else(cut)?);
     let end = usize::try_from(size)
         .unwrap_or(usize::MAX)
         .saturating_add(8);
     if end < bytes.len() {
-        return Err(Unfit::Trailing(Format::WebP));
+        return Err(MediaRejection::Trailing(MediaFormat::WebP));
     }
     let whole = bytes.get(..end).ok_or_else(cut)?;
     let (start, mut rest) = whole.split_at_checked(12).ok_or_else(cut)?;
@@ -38,7 +38,7 @@ pub(crate) fn kept(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Unfit> {
         // Chunks begin at even places.
         let padded = size.saturating_add(size % 2).saturating_add(8);
         let (chunk, behind) = rest.split_at_checked(padded).ok_or_else(cut)?;
-        if SHOWN.contains(&kind) {
+        if RENDERING_CHUNKS.contains(&kind) {
             parts.push(chunk);
         }
         rest = behind;
@@ -48,14 +48,14 @@ pub(crate) fn kept(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Unfit> {
 }
 
 /// A chunk.
-pub(crate) fn chunk(kind: [u8; 4], inside: &[u8]) -> Vec<u8> {
+pub(crate) fn build_chunk(kind: [u8; 4], inside: &[u8]) -> Vec<u8> {
     let size = u32::try_from(inside.len()).unwrap_or(u32::MAX);
     let padding: &[u8] = if inside.len() % 2 == 1 { &[0] } else { &[] };
     [&kind[..], &size.to_le_bytes(), inside, padding].concat()
 }
 
 /// The file with what it says of itself as it is now.
-pub(crate) fn sealed(mut bytes: Vec<u8>, has_exif: bool) -> Vec<u8> {
+pub(crate) fn update_header(mut bytes: Vec<u8>, has_exif: bool) -> Vec<u8> {
     let size = u32::try_from(bytes.len().saturating_sub(8)).unwrap_or(u32::MAX);
     if let Some(place) = bytes.get_mut(4..8) {
         place.copy_from_slice(&size.to_le_bytes());

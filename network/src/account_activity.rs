@@ -1,36 +1,43 @@
 //! Accounts whose whole activity a webhook receives (contract §7.14, §10.3).
 
-use base::{AppId, Fault, Refusal, Stop, UserId};
+use base::{AppId, Error, Fault, Refusal, UserId};
 use store::account_activity::{self, AccountSubscription};
 use store::{Tx, users};
 
-use crate::activity::{Asker, duplicate, limit_exceeded, lock};
-use crate::webhooks::own;
+use crate::activity::{
+    ActivitySubscriber, duplicate_subscription, lock_app, subscription_limit_exceeded,
+};
+use crate::webhooks::find_owned;
 
 /// Accounts of an app at most.
-const MOST_SELF_SERVE: i64 = 3;
-const MOST_ENTERPRISE: i64 = 5_000;
+const MAX_SELF_SERVE_ACCOUNTS: i64 = 3;
+const MAX_ENTERPRISE_ACCOUNTS: i64 = 5_000;
 
 /// Accounts whose activity an app may receive.
-pub const fn most(enterprise: bool) -> i64 {
+pub const fn max_subscribed_accounts(enterprise: bool) -> i64 {
     if enterprise {
-        MOST_ENTERPRISE
+        MAX_ENTERPRISE_ACCOUNTS
     } else {
-        MOST_SELF_SERVE
+        MAX_SELF_SERVE_ACCOUNTS
     }
 }
 
 /// Lets a webhook of the app receive the activity of the user on whose behalf it calls.
-pub fn subscribe(tx: &mut Tx<'_>, asker: &Asker, user: UserId, webhook: i64) -> Result<(), Stop> {
-    lock(tx, asker.app)?;
-    crate::users::active(tx, user)?;
-    own(tx, asker.app, webhook)?;
+pub fn subscribe(
+    tx: &mut Tx<'_>,
+    asker: &ActivitySubscriber,
+    user: UserId,
+    webhook: i64,
+) -> Result<(), Error> {
+    lock_app(tx, asker.app)?;
+    crate::users::find_active(tx, user)?;
+    find_owned(tx, asker.app, webhook)?;
     if account_activity::exists(tx, webhook, user)? {
-        return Err(duplicate().into());
+        return Err(duplicate_subscription().into());
     }
-    let most = most(asker.enterprise);
+    let most = max_subscribed_accounts(asker.enterprise);
     if account_activity::count(tx, asker.app)? >= most {
-        return Err(limit_exceeded(most).into());
+        return Err(subscription_limit_exceeded(most).into());
     }
     let account = AccountSubscription {
         user_id: user,
@@ -48,8 +55,8 @@ pub fn is_subscribed(
     app: AppId,
     user: UserId,
     webhook: i64,
-) -> Result<bool, Stop> {
-    own(tx, app, webhook)?;
+) -> Result<bool, Error> {
+    find_owned(tx, app, webhook)?;
     Ok(account_activity::exists(tx, webhook, user)?)
 }
 
@@ -58,14 +65,14 @@ pub fn list(
     tx: &mut Tx<'_>,
     app: AppId,
     webhook: i64,
-) -> Result<(String, Vec<AccountSubscription>), Stop> {
-    let url = own(tx, app, webhook)?.url;
+) -> Result<(String, Vec<AccountSubscription>), Error> {
+    let url = find_owned(tx, app, webhook)?.url;
     Ok((url, account_activity::list_by_webhook(tx, webhook)?))
 }
 
 /// Lets a webhook of the app receive a user's activity no more.
-pub fn remove(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> Result<(), Stop> {
-    own(tx, app, webhook)?;
+pub fn unsubscribe(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> Result<(), Error> {
+    find_owned(tx, app, webhook)?;
     if account_activity::delete(tx, webhook, user)? {
         return Ok(());
     }
@@ -77,7 +84,11 @@ pub fn remove(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> Result
 }
 
 /// The handle of an app's owner, and how many accounts' activity it receives.
-pub fn count(tx: &mut Tx<'_>, app: AppId, owner: UserId) -> Result<(String, i64), Fault> {
+pub fn count_subscribed_accounts(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    owner: UserId,
+) -> Result<(String, i64), Fault> {
     let owner = users::find_by_id(tx, owner)?;
     let name = owner.map(|owner| owner.username).unwrap_or_default();
     Ok((name, account_activity::count(tx, app)?))

@@ -1,30 +1,33 @@
 //! Subscriptions of apps to single kinds of events (contract §10.5): what an app may be told of,
 //! and what ends it.
 
-mod kinds;
+mod event_kinds;
 
 use std::collections::BTreeSet;
 
-use base::refusal::{No, Subject, Unproven};
-use base::{AppId, Fault, Refusal, Scope, Scopes, Stop, UserId};
+use base::refusal::{AuthenticationProblem, RefusalKind, ResourceRef};
+use base::{AppId, Error, Fault, Refusal, Scope, Scopes, UserId};
 use store::activity::{self, ActivityDirection, ActivitySubscription};
 use store::apps::AppStatus as AppState;
 use store::users::UserState;
 use store::{Tx, account_activity, apps, deliveries, tokens, users};
 
-pub use kinds::{Access, Filter, KINDS, Kind, NAMES, Payload, Whom, caused_by, named};
+pub use event_kinds::{
+    ActivityEventKind, EVENT_KINDS, EVENT_NAMES, EventAccess, EventParticipant, EventPayloadKind,
+    RequiredFilter, event_kinds_for_log_kind, find_event_kind,
+};
 
 use crate::apps::{AccessLevel, Caller, Permission};
-use crate::grants::read_scopes;
+use crate::grants::parse_stored_scopes;
 use crate::webhooks;
 
 /// Subscriptions of an app at most.
-const MOST_SELF_SERVE: i64 = 1_500;
-const MOST_ENTERPRISE: i64 = 75_000;
+const MAX_SELF_SERVE_SUBSCRIPTIONS: i64 = 1_500;
+const MAX_ENTERPRISE_SUBSCRIPTIONS: i64 = 75_000;
 
 /// Who subscribes.
 #[derive(Clone, Copy, Debug)]
-pub struct Asker {
+pub struct ActivitySubscriber {
     /// The app.
     pub app: AppId,
     /// The user on whose behalf, if on one's.
@@ -35,9 +38,9 @@ pub struct Asker {
     pub enterprise: bool,
 }
 
-impl Asker {
+impl ActivitySubscriber {
     /// Who calls.
-    pub fn of(caller: &Caller) -> Self {
+    pub fn from_caller(caller: &Caller) -> Self {
         Self {
             app: caller.app_id,
             user: caller.user,
@@ -46,18 +49,18 @@ impl Asker {
         }
     }
 
-    const fn most(&self) -> i64 {
+    const fn max_subscriptions(&self) -> i64 {
         if self.enterprise {
-            MOST_ENTERPRISE
+            MAX_ENTERPRISE_SUBSCRIPTIONS
         } else {
-            MOST_SELF_SERVE
+            MAX_SELF_SERVE_SUBSCRIPTIONS
         }
     }
 }
 
 /// What an app asks to be told.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct NewActivitySubscription {
     /// The kind of events.
     pub event_type: String,
     /// Whom they are to be about.
@@ -75,21 +78,21 @@ pub struct Wish {
 /// Subscribes an app.
 pub fn subscribe(
     tx: &mut Tx<'_>,
-    asker: &Asker,
-    wish: &Wish,
-) -> Result<ActivitySubscription, Stop> {
-    let (kind, event_type) = kind_of(wish)?;
-    let direction = check_filter(kind, wish)?;
-    lock(tx, asker.app)?;
-    if kind.access == Access::Enterprise && !asker.enterprise {
+    asker: &ActivitySubscriber,
+    wish: &NewActivitySubscription,
+) -> Result<ActivitySubscription, Error> {
+    let (kind, event_type) = resolve_event_kind(wish)?;
+    let direction = validate_filter(kind, wish)?;
+    lock_app(tx, asker.app)?;
+    if kind.access == EventAccess::Enterprise && !asker.enterprise {
         let required = "enterprise";
         return Err(Refusal::NotEnrolled { required }.into());
     }
     if let Some(user) = wish.user_id {
-        check_user(tx, asker, kind, user)?;
+        authorize_user(tx, asker, kind, user)?;
     }
     if let Some(webhook) = wish.webhook_id {
-        webhooks::own(tx, asker.app, webhook)?;
+        webhooks::find_owned(tx, asker.app, webhook)?;
     }
     let now = tx.now();
     let new = ActivitySubscription {
@@ -107,38 +110,48 @@ pub fn subscribe(
         created_at: now,
         updated_at: now,
     };
-    if activity::count(tx, asker.app)? >= asker.most() {
-        let most = asker.most();
-        return Err(limit_exceeded(most).into());
+    if activity::count(tx, asker.app)? >= asker.max_subscriptions() {
+        let most = asker.max_subscriptions();
+        return Err(subscription_limit_exceeded(most).into());
     }
     if !activity::insert(tx, &new)? {
-        return Err(duplicate().into());
+        return Err(duplicate_subscription().into());
     }
     Ok(new)
 }
 
-fn kind_of(wish: &Wish) -> Result<(&'static Kind, &'static str), Refusal> {
-    named(&wish.event_type).ok_or_else(|| Refusal::not_valid("event_type", &wish.event_type))
+fn resolve_event_kind(
+    wish: &NewActivitySubscription,
+) -> Result<(&'static ActivityEventKind, &'static str), Refusal> {
+    find_event_kind(&wish.event_type)
+        .ok_or_else(|| Refusal::invalid_value("event_type", &wish.event_type))
 }
 
 /// Whether a filter names what the kind needs, and nothing that it cannot tell apart; the
 /// direction that it names.
-fn check_filter(kind: &Kind, wish: &Wish) -> Result<Option<ActivityDirection>, Refusal> {
+fn validate_filter(
+    kind: &ActivityEventKind,
+    wish: &NewActivitySubscription,
+) -> Result<Option<ActivityDirection>, Refusal> {
     match (kind.filter, wish.user_id) {
-        (Filter::User, None) => return Err(Refusal::missing("filter.user_id")),
-        (Filter::Keyword | Filter::Nothing, Some(user)) => {
-            return Err(not_for("filter.user_id", user, kind));
+        (RequiredFilter::User, None) => return Err(Refusal::missing_parameter("filter.user_id")),
+        (RequiredFilter::Keyword | RequiredFilter::Nothing, Some(user)) => {
+            return Err(unsupported_filter("filter.user_id", user, kind));
         }
         _ => {}
     }
-    if kind.filter == Filter::Keyword && wish.keyword.is_empty() {
-        return Err(Refusal::missing("filter.keyword"));
+    if kind.filter == RequiredFilter::Keyword && wish.keyword.is_empty() {
+        return Err(Refusal::missing_parameter("filter.keyword"));
     }
-    if kind.filter == Filter::Nothing && !wish.keyword.is_empty() {
-        return Err(not_for("filter.keyword", &wish.keyword, kind));
+    if kind.filter == RequiredFilter::Nothing && !wish.keyword.is_empty() {
+        return Err(unsupported_filter("filter.keyword", &wish.keyword, kind));
     }
-    if !wish.direction.is_empty() && !kind.directed {
-        return Err(not_for("filter.direction", &wish.direction, kind));
+    if !wish.direction.is_empty() && !kind.directional {
+        return Err(unsupported_filter(
+            "filter.direction",
+            &wish.direction,
+            kind,
+        ));
     }
     Ok(match wish.direction.as_str() {
         "inbound" | "received" => Some(ActivityDirection::Inbound),
@@ -147,14 +160,23 @@ fn check_filter(kind: &Kind, wish: &Wish) -> Result<Option<ActivityDirection>, R
     })
 }
 
-fn not_for(parameter: &'static str, value: impl ToString, kind: &Kind) -> Refusal {
+fn unsupported_filter(
+    parameter: &'static str,
+    value: impl ToString,
+    kind: &ActivityEventKind,
+) -> Refusal {
     let message = format!("`{parameter}` is not supported for {} events", kind.name);
-    Refusal::invalid(parameter, value, message)
+    Refusal::invalid_parameter(parameter, value, message)
 }
 
 /// Whether the user is there and has let the app see what the kind tells.
-fn check_user(tx: &mut Tx<'_>, asker: &Asker, kind: &Kind, id: UserId) -> Result<(), Stop> {
-    let subject = || Subject::new("user", "filter.user_id", id);
+fn authorize_user(
+    tx: &mut Tx<'_>,
+    asker: &ActivitySubscriber,
+    kind: &ActivityEventKind,
+    id: UserId,
+) -> Result<(), Error> {
+    let subject = || ResourceRef::new("user", "filter.user_id", id);
     let user = users::find_by_id(tx, id)?;
     match user.map(|user| user.state) {
         Some(UserState::Active) => {}
@@ -162,25 +184,25 @@ fn check_user(tx: &mut Tx<'_>, asker: &Asker, kind: &Kind, id: UserId) -> Result
         // What is only known by its id does nothing.
         _ => return Err(Refusal::NotFound(subject()).into()),
     }
-    let Access::Given(scope) = kind.access else {
+    let EventAccess::Scoped(scope) = kind.access else {
         return Ok(());
     };
     if asker.user.is_some_and(|user| user != id) {
         return Err(Refusal::NotVisible(subject()).into());
     }
     let own = asker.user.map(|_| asker.scopes);
-    let consent = consent(tx, asker.app, id, own)?;
+    let consent = load_consent(tx, asker.app, id, own)?;
     match consent {
         _ if consent.covers(scope) => Ok(()),
-        Consent::None => Err(Refusal::NotVisible(subject()).into()),
-        Consent::Level(_) => Err(Refusal::AccessLevel.into()),
-        Consent::Scopes(_) => Err(Refusal::ScopeMissing.into()),
+        AppConsent::None => Err(Refusal::NotVisible(subject()).into()),
+        AppConsent::Level(_) => Err(Refusal::InsufficientAccessLevel.into()),
+        AppConsent::Scopes(_) => Err(Refusal::ScopeMissing.into()),
     }
 }
 
 /// What a user lets an app see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Consent {
+enum AppConsent {
     /// Nothing: no token is live.
     None,
     /// An OAuth 1.0a level, which overrides scopes (spec §5).
@@ -189,50 +211,52 @@ enum Consent {
     Scopes(Scopes),
 }
 
-impl Consent {
+impl AppConsent {
     /// Whether it lets the app see what a scope is for.
     fn covers(self, scope: Scope) -> bool {
         match self {
             Self::None => false,
-            Self::Level(level) => level >= needed(scope),
-            Self::Scopes(scopes) => scopes.has(scope),
+            Self::Level(level) => level >= required_permission(scope),
+            Self::Scopes(scopes) => scopes.contains(scope),
         }
     }
 }
 
 /// What a user lets an app see, by its live tokens; `own` are the scopes of the token at hand.
-fn consent(
+fn load_consent(
     tx: &mut Tx<'_>,
     app: AppId,
     user: UserId,
     own: Option<Scopes>,
-) -> Result<Consent, Fault> {
+) -> Result<AppConsent, Fault> {
     let levels = tokens::live_permissions(tx, app, user)?;
     let levels: Result<Vec<Permission>, Fault> = levels.iter().map(|level| level.parse()).collect();
     if let Some(level) = levels?.into_iter().max() {
-        return Ok(Consent::Level(level));
+        return Ok(AppConsent::Level(level));
     }
     if let Some(own) = own {
-        return Ok(Consent::Scopes(own));
+        return Ok(AppConsent::Scopes(own));
     }
     let live = tokens::live_scopes(tx, app, user)?;
     if live.is_empty() {
-        return Ok(Consent::None);
+        return Ok(AppConsent::None);
     }
     let mut all = Scopes::NONE;
     for scopes in &live {
-        all = read_scopes(scopes)?.iter().fold(all, Scopes::with);
+        all = parse_stored_scopes(scopes)?
+            .iter()
+            .fold(all, Scopes::with_scope);
     }
-    Ok(Consent::Scopes(all))
+    Ok(AppConsent::Scopes(all))
 }
 
 /// Whether an app may act for a user at all.
 pub fn is_authorized(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<bool, Fault> {
-    Ok(consent(tx, app, user, None)? != Consent::None)
+    Ok(load_consent(tx, app, user, None)? != AppConsent::None)
 }
 
 /// The OAuth 1.0a level that holds a scope.
-const fn needed(scope: Scope) -> Permission {
+const fn required_permission(scope: Scope) -> Permission {
     match scope {
         Scope::DmRead => Permission::Messages,
         _ => Permission::Read,
@@ -240,18 +264,18 @@ const fn needed(scope: Scope) -> Permission {
 }
 
 /// Two calls at once must not pass a bound together, nor outlive the app.
-pub(crate) fn lock(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
+pub(crate) fn lock_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
     apps::lock(tx, app)?;
     if apps::find_by_id(tx, app)?.is_none_or(|app| app.state == AppState::Deleted) {
-        return Err(Refusal::Unauthenticated(Unproven::App).into());
+        return Err(Refusal::Unauthenticated(AuthenticationProblem::App).into());
     }
     Ok(())
 }
 
 /// A subscription or an account that is there already.
-pub(crate) fn duplicate() -> Refusal {
-    Refusal::Worded {
-        no: No::Conflict,
+pub(crate) fn duplicate_subscription() -> Refusal {
+    Refusal::NamedReason {
+        kind: RefusalKind::Conflict,
         parameter: "",
         value: String::new(),
         message: "DuplicateSubscriptionFailed: Subscription already exists.".into(),
@@ -260,7 +284,7 @@ pub(crate) fn duplicate() -> Refusal {
 }
 
 /// More than an app may have.
-pub(crate) fn limit_exceeded(most: i64) -> Refusal {
+pub(crate) fn subscription_limit_exceeded(most: i64) -> Refusal {
     Refusal::forbidden(format!(
         "SubscriptionLimitExceeded: An app has at most {most} subscriptions."
     ))
@@ -273,19 +297,19 @@ pub fn update(
     id: i64,
     tag: Option<&str>,
     webhook: Option<i64>,
-) -> Result<ActivitySubscription, Stop> {
-    lock(tx, app)?;
+) -> Result<ActivitySubscription, Error> {
+    lock_app(tx, app)?;
     let found = activity::find_by_id(tx, app, id)?;
-    let mut one = found.ok_or_else(|| Refusal::NotFound(unknown(id)))?;
+    let mut one = found.ok_or_else(|| Refusal::NotFound(subscription_ref(id)))?;
     if let Some(webhook) = webhook {
-        webhooks::own(tx, app, webhook)?;
+        webhooks::find_owned(tx, app, webhook)?;
         one.webhook_id = Some(webhook);
     }
     if let Some(tag) = tag {
         tag.clone_into(&mut one.tag);
     }
     if activity::find_duplicate(tx, &one)?.is_some_and(|other| other != id) {
-        return Err(duplicate().into());
+        return Err(duplicate_subscription().into());
     }
     one.updated_at = tx.now();
     activity::update(tx, &one)?;
@@ -293,34 +317,34 @@ pub fn update(
 }
 
 /// Ends a subscription.
-pub fn remove(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Stop> {
+pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Error> {
     if activity::delete(tx, app, id)? {
         return Ok(());
     }
-    Err(Refusal::NotFound(unknown(id)).into())
+    Err(Refusal::NotFound(subscription_ref(id)).into())
 }
 
-fn unknown(id: i64) -> Subject {
-    Subject::new("activity_subscription", "subscription_id", id)
+fn subscription_ref(id: i64) -> ResourceRef {
+    ResourceRef::new("activity_subscription", "subscription_id", id)
 }
 
 /// Ends what stands on what a user has let an app see and does not let it see any more: some of
 /// its tokens are dead. The webhooks that received the account's activity until now. No app:
 /// every app, of which no token is left.
-pub(crate) fn end_uncovered(
+pub(crate) fn end_unauthorized_subscriptions(
     tx: &mut Tx<'_>,
     user: UserId,
     app: Option<AppId>,
 ) -> Result<Vec<i64>, Fault> {
     let left = match app {
-        Some(app) => consent(tx, app, user, None)?,
-        None => Consent::None,
+        Some(app) => load_consent(tx, app, user, None)?,
+        None => AppConsent::None,
     };
     let mut ended = BTreeSet::new();
     for one in activity::list_by_users(tx, &[user.get()])? {
-        let kind = named(&one.event_type).map(|(kind, _)| kind.access);
+        let kind = find_event_kind(&one.event_type).map(|(kind, _)| kind.access);
         let covered = match kind {
-            Some(Access::Given(scope)) => left.covers(scope),
+            Some(EventAccess::Scoped(scope)) => left.covers(scope),
             _ => true,
         };
         if !covered && app.is_none_or(|app| app == one.app_id) {
@@ -340,19 +364,19 @@ pub(crate) fn end_uncovered(
 }
 
 /// Ends every subscription about a user who does not take part any more.
-pub(crate) fn end_of_user(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
-    end_uncovered(tx, user, None)?;
+pub(crate) fn end_user_subscriptions(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+    end_unauthorized_subscriptions(tx, user, None)?;
     activity::delete_by_user(tx, user).map(drop)
 }
 
 /// Ends every subscription that a webhook receives which is removed.
-pub(crate) fn end_of_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<(), Fault> {
+pub(crate) fn end_webhook_subscriptions(tx: &mut Tx<'_>, webhook: i64) -> Result<(), Fault> {
     activity::delete_by_webhook(tx, webhook)?;
     account_activity::delete_by_webhook(tx, webhook).map(drop)
 }
 
 /// Ends every subscription of an app that is deleted.
-pub(crate) fn end_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
+pub(crate) fn end_app_subscriptions(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
     activity::delete_by_app(tx, app)?;
     account_activity::delete_by_app(tx, app).map(drop)
 }

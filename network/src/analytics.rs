@@ -1,7 +1,7 @@
 //! What happened to a user's own posts over time. Only what has a stored time is counted: likes,
 //! reposts, replies, quotes and bookmarks that are still there.
 
-use base::refusal::Subject;
+use base::refusal::ResourceRef;
 use base::{Fault, PostId, Refusal, Time, UserId};
 use store::Tx;
 use store::analytics::{self, MetricSeries};
@@ -9,7 +9,7 @@ use store::posts::{self, Post, PostState};
 
 /// Counts of one span of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct EngagementCounts {
     /// Bookmarks.
     pub bookmarks: i64,
     /// Likes.
@@ -22,13 +22,13 @@ pub struct Figures {
     pub reposts: i64,
 }
 
-impl Figures {
+impl EngagementCounts {
     /// All of them together.
-    pub const fn engagements(&self) -> i64 {
+    pub const fn total_engagements(&self) -> i64 {
         self.bookmarks + self.likes + self.quotes + self.replies + self.reposts
     }
 
-    const fn of(&mut self, series: MetricSeries) -> &mut i64 {
+    const fn series_mut(&mut self, series: MetricSeries) -> &mut i64 {
         match series {
             MetricSeries::Bookmarks => &mut self.bookmarks,
             MetricSeries::Likes => &mut self.likes,
@@ -49,44 +49,44 @@ const ALL: [MetricSeries; 5] = [
 
 /// What is counted: from a time on, up to another, in spans of so many milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct AnalyticsWindow {
     /// Included.
     pub start: Time,
     /// Excluded.
     pub end: Time,
     /// Of one span; the last may be shorter.
-    pub length: i64,
+    pub bucket_ms: i64,
 }
 
 /// A post's figures.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct PostAnalytics {
     /// The post.
     pub id: PostId,
     /// Of the whole window.
-    pub total: Figures,
+    pub total: EngagementCounts,
     /// Of each span between the post's creation and now, by its start, oldest first.
-    pub spans: Vec<(Time, Figures)>,
+    pub buckets: Vec<(Time, EngagementCounts)>,
 }
 
 /// The figures of a user's posts in the order of asking, and what of `ids` is none of them.
-pub fn of_posts(
+pub fn load_post_analytics(
     tx: &mut Tx<'_>,
     user: UserId,
     ids: &[PostId],
-    window: &Window,
-) -> Result<(Vec<Counted>, Vec<Refusal>), Fault> {
+    window: &AnalyticsWindow,
+) -> Result<(Vec<PostAnalytics>, Vec<Refusal>), Fault> {
     let found = posts::find_by_ids(tx, ids)?;
-    let (mut counted, mut refused): (Vec<Counted>, Vec<Refusal>) = Default::default();
+    let (mut counted, mut refused): (Vec<PostAnalytics>, Vec<Refusal>) = Default::default();
     for id in ids {
-        let subject = Subject::new("tweet", "ids", id);
+        let subject = ResourceRef::new("tweet", "ids", id);
         let post = found.iter().find(|post| post.id == *id);
         let post =
             post.filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
         let refusal = match post {
             Some(post) if post.author_id == user => {
                 if !counted.iter().any(|one| one.id == *id) {
-                    counted.push(count(tx, post, window)?);
+                    counted.push(count_post_engagements(tx, post, window)?);
                 }
                 continue;
             }
@@ -100,26 +100,30 @@ pub fn of_posts(
     Ok((counted, refused))
 }
 
-fn count(tx: &mut Tx<'_>, post: &Post, window: &Window) -> Result<Counted, Fault> {
-    let (start, length) = (window.start, window.length.max(1));
+fn count_post_engagements(
+    tx: &mut Tx<'_>,
+    post: &Post,
+    window: &AnalyticsWindow,
+) -> Result<PostAnalytics, Fault> {
+    let (start, length) = (window.start, window.bucket_ms.max(1));
     let number = |time: Time| (time.ms() - start.ms()).div_euclid(length);
     let end = window.end.min(tx.now().plus_ms(1));
     let first = number(post.created_at.max(start));
     let last = number(end.plus_ms(-1));
     let begin = |span: i64| start.plus_ms(span.saturating_mul(length));
-    let spans = (first..=last).map(|span| (begin(span), Figures::default()));
-    let mut counted = Counted {
+    let spans = (first..=last).map(|span| (begin(span), EngagementCounts::default()));
+    let mut counted = PostAnalytics {
         id: post.id,
-        total: Figures::default(),
-        spans: spans.collect(),
+        total: EngagementCounts::default(),
+        buckets: spans.collect(),
     };
     for series in ALL {
         let rows = analytics::count_post_series(tx, series, post.id, (start, window.end), length)?;
         for (span, many) in rows {
-            *counted.total.of(series) += many;
+            *counted.total.series_mut(series) += many;
             let place = usize::try_from(span - first).unwrap_or(usize::MAX);
-            if let Some((_, figures)) = counted.spans.get_mut(place) {
-                *figures.of(series) += many;
+            if let Some((_, figures)) = counted.buckets.get_mut(place) {
+                *figures.series_mut(series) += many;
             }
         }
     }

@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
-use base::text::name_problem;
-use base::{AppId, Chance, Entitlement, Fault, Refusal, Secret, Stop, UserId};
+use base::text::find_name_problem;
+use base::{AppId, Entitlement, Error, Fault, Refusal, Rng, Secret, UserId};
 use store::{Tx, apps, event_log};
 
 use crate::activity;
-pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller, Signed};
+pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller, VerifiedRequest};
 pub use store::apps::{App, AppStatus};
 
 macro_rules! words {
@@ -51,7 +51,7 @@ words! {
 
 words! {
     /// The kind of an OAuth 2.0 client.
-    Kind {
+    OAuthClientKind {
         /// A web app: confidential.
         Web = "web",
         /// An automated app or bot: confidential.
@@ -77,7 +77,7 @@ impl AccessLevel {
     /// What an app of this tier is entitled to until an operator says otherwise. A server of one's
     /// own serves what the public one has taken from small apps; the full archive is opened to
     /// them one by one.
-    pub const fn entitlements(self) -> &'static [Entitlement] {
+    pub const fn default_entitlements(self) -> &'static [Entitlement] {
         match self {
             Self::SelfServe => &[
                 Entitlement::Blocks,
@@ -95,7 +95,7 @@ impl AccessLevel {
     }
 }
 
-impl Kind {
+impl OAuthClientKind {
     /// Whether its client keeps a secret.
     pub const fn is_confidential(self) -> bool {
         matches!(self, Self::Web | Self::Automated)
@@ -104,13 +104,13 @@ impl Kind {
 
 /// A new app.
 #[derive(Clone, Debug)]
-pub struct NewApp {
+pub struct AppRegistration {
     /// Its name, 1–32 characters.
     pub name: String,
     /// Who registers it.
     pub owner_id: UserId,
     /// The kind of its OAuth 2.0 client.
-    pub kind: Kind,
+    pub kind: OAuthClientKind,
     /// The access level of its OAuth 1.0a tokens.
     pub permission: Permission,
     /// Its tier.
@@ -129,7 +129,7 @@ pub struct NewApp {
 
 /// An app's credentials, as they are shown once.
 #[derive(Clone, Debug)]
-pub struct Keys {
+pub struct AppCredentials {
     /// API key.
     pub api_key: String,
     /// API key secret.
@@ -144,7 +144,7 @@ pub struct Keys {
 
 /// Which of an app's credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum AppCredentialKind {
     /// API key secret.
     Api,
     /// App-only bearer token.
@@ -154,13 +154,13 @@ pub enum Which {
 }
 
 /// Registers an app with a full set of keys.
-pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
-    let name = checked_name(&new.name)?;
-    check_callbacks(&new.callback_urls)?;
+pub fn create(tx: &mut Tx<'_>, new: &AppRegistration) -> Result<(App, AppCredentials), Error> {
+    let name = validate_app_name(&new.name)?;
+    validate_callback_urls(&new.callback_urls)?;
     let id: AppId = tx.next_id();
     let chance = tx.rng().clone();
     let client_secret = if new.kind.is_confidential() {
-        Some(Secret::new(chance.token(50)?))
+        Some(Secret::new(chance.random_token(50)?))
     } else {
         None
     };
@@ -172,9 +172,9 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
         website_url: new.website_url.clone(),
         created_at: tx.now(),
         state: AppStatus::Active,
-        api_key: chance.token(25)?,
-        api_secret: Secret::new(chance.token(50)?),
-        client_id: chance.token(34)?,
+        api_key: chance.random_token(25)?,
+        api_secret: Secret::new(chance.random_token(50)?),
+        client_id: chance.random_token(34)?,
         client_secret_digest: client_secret
             .as_ref()
             .map(|secret| secret.digest().to_vec()),
@@ -183,15 +183,15 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
         request_email: new.request_email,
         sign_in: new.sign_in,
         access_level: new.access_level.name().to_owned(),
-        entitlements: listed(new.access_level.entitlements()),
+        entitlements: format_entitlements(new.access_level.default_entitlements()),
         callback_urls: new.callback_urls.join("\n"),
         vocabulary: String::new(),
     };
     apps::insert(tx, &app)?;
-    let bearer = new_bearer(&chance)?;
+    let bearer = generate_bearer_token(&chance)?;
     apps::set_bearer_token(tx, id, Some(&bearer))?;
     event_log::append(tx, "app.create", new.owner_id.get(), id.get(), "")?;
-    let keys = Keys {
+    let keys = AppCredentials {
         api_key: app.api_key.clone(),
         api_secret: app.api_secret.clone(),
         bearer,
@@ -203,32 +203,36 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
 
 /// Takes in an app that came from elsewhere without its keys: it gets new ones, which its owner
 /// finds in the portal. False when its id is taken.
-pub fn adopt(tx: &mut Tx<'_>, mut app: App) -> Result<bool, Fault> {
+pub fn import_app(tx: &mut Tx<'_>, mut app: App) -> Result<bool, Fault> {
     if apps::find_by_id(tx, app.id)?.is_some() {
         return Ok(false);
     }
     let chance = tx.rng().clone();
-    app.api_key = chance.token(25)?;
-    app.api_secret = Secret::new(chance.token(50)?);
-    app.client_id = chance.token(34)?;
+    app.api_key = chance.random_token(25)?;
+    app.api_secret = Secret::new(chance.random_token(50)?);
+    app.client_id = chance.random_token(34)?;
     apps::insert(tx, &app)?;
-    apps::set_bearer_token(tx, app.id, Some(&new_bearer(&chance)?))?;
+    apps::set_bearer_token(tx, app.id, Some(&generate_bearer_token(&chance)?))?;
     Ok(true)
 }
 
-fn checked_name(name: &str) -> Result<String, Refusal> {
+fn validate_app_name(name: &str) -> Result<String, Refusal> {
     let name = name.trim();
-    if name.chars().nth(32).is_some() || name_problem(name).is_some() {
+    if name.chars().nth(32).is_some() || find_name_problem(name).is_some() {
         let message =
             "The `name` must have 1 to 32 characters, none of them invisible or a control";
-        return Err(Refusal::invalid("name", name, message));
+        return Err(Refusal::invalid_parameter("name", name, message));
     }
     Ok(name.to_owned())
 }
 
 /// An app-only bearer token in its URL-encoded form, as it is given out.
-pub(crate) fn new_bearer(chance: &Chance) -> Result<Secret, Fault> {
-    let (one, two, rest) = (chance.token(30)?, chance.token(16)?, chance.token(46)?);
+pub(crate) fn generate_bearer_token(chance: &Rng) -> Result<Secret, Fault> {
+    let (one, two, rest) = (
+        chance.random_token(30)?,
+        chance.random_token(16)?,
+        chance.random_token(46)?,
+    );
     Ok(Secret::new(format!(
         "AAAAAAAAAAAAAAAAAAAAA{one}%2F{two}%3D{rest}"
     )))
@@ -239,10 +243,14 @@ const FORBIDDEN_SCHEMES: &str = "vbscript javascript vbs data mocha keyword live
     gopher acrobat callto daap itpc itms firefoxurl hcp ldap mailto mmst mmsu msbd rtsp \
     mso-offdap snews news nntp outlook stssync rlogin telnet tn3270 shell sip";
 
-pub(crate) fn check_callbacks(urls: &[String]) -> Result<(), Refusal> {
+pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
     if urls.len() > 10 {
         let message = "An app has at most 10 callback URLs";
-        return Err(Refusal::invalid("callback_urls", urls.len(), message));
+        return Err(Refusal::invalid_parameter(
+            "callback_urls",
+            urls.len(),
+            message,
+        ));
     }
     let scheme_ok = |url: &str| {
         url.split_once(':').is_some_and(|(scheme, rest)| {
@@ -264,46 +272,53 @@ pub(crate) fn check_callbacks(urls: &[String]) -> Result<(), Refusal> {
     });
     bad.map_or(Ok(()), |url| {
         let message = format!("The callback URL [{url}] is not allowed");
-        Err(Refusal::invalid("callback_urls", url, message))
+        Err(Refusal::invalid_parameter("callback_urls", url, message))
     })
 }
 
 /// The live app with an id.
-pub fn find(tx: &mut Tx<'_>, id: AppId) -> Result<App, Stop> {
+pub fn find(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
     let app = apps::find_by_id(tx, id)?.filter(|app| app.state != AppStatus::Deleted);
-    app.ok_or_else(|| Refusal::not_valid("app", id).into())
+    app.ok_or_else(|| Refusal::invalid_value("app", id).into())
 }
 
 /// The apps of an owner, or all, oldest first.
-pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>) -> Result<Vec<App>, Stop> {
+pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>) -> Result<Vec<App>, Error> {
     Ok(apps::list(tx, owner, AppId::new(0), 1000)?)
 }
 
 /// Makes one of an app's credentials anew; the old one is dead with the commit. The others are
 /// shown as they are, but for those of which only a digest is kept.
-pub fn rotate(tx: &mut Tx<'_>, id: AppId, which: Which) -> Result<Keys, Stop> {
+pub fn rotate_credential(
+    tx: &mut Tx<'_>,
+    id: AppId,
+    which: AppCredentialKind,
+) -> Result<AppCredentials, Error> {
     let mut app = find(tx, id)?;
     let chance = tx.rng().clone();
     let mut client_secret = None;
     match which {
-        Which::Api => app.api_secret = Secret::new(chance.token(50)?),
-        Which::Bearer => {
-            let bearer = new_bearer(&chance)?;
+        AppCredentialKind::Api => app.api_secret = Secret::new(chance.random_token(50)?),
+        AppCredentialKind::Bearer => {
+            let bearer = generate_bearer_token(&chance)?;
             apps::set_bearer_token(tx, id, Some(&bearer))?;
         }
-        Which::Client => {
-            if !app.kind.parse::<Kind>()?.is_confidential() {
-                return Err(
-                    Refusal::invalid("which", "client", "A public client has no secret").into(),
-                );
+        AppCredentialKind::Client => {
+            if !app.kind.parse::<OAuthClientKind>()?.is_confidential() {
+                return Err(Refusal::invalid_parameter(
+                    "which",
+                    "client",
+                    "A public client has no secret",
+                )
+                .into());
             }
-            let secret = Secret::new(chance.token(50)?);
+            let secret = Secret::new(chance.random_token(50)?);
             app.client_secret_digest = Some(secret.digest().to_vec());
             client_secret = Some(secret);
         }
     }
-    changed(tx, &app, "app.rotate")?;
-    Ok(Keys {
+    save_app(tx, &app, "app.rotate")?;
+    Ok(AppCredentials {
         api_key: app.api_key,
         api_secret: app.api_secret,
         bearer: apps::bearer_token(tx, id)?.unwrap_or(Secret::new("")),
@@ -313,29 +328,29 @@ pub fn rotate(tx: &mut Tx<'_>, id: AppId, which: Which) -> Result<Keys, Stop> {
 }
 
 /// Sets the callback URLs.
-pub fn set_callbacks(tx: &mut Tx<'_>, id: AppId, urls: &[String]) -> Result<App, Stop> {
-    check_callbacks(urls)?;
+pub fn set_callback_urls(tx: &mut Tx<'_>, id: AppId, urls: &[String]) -> Result<App, Error> {
+    validate_callback_urls(urls)?;
     let mut app = find(tx, id)?;
     app.callback_urls = urls.join("\n");
-    changed(tx, &app, "app.update")?;
+    save_app(tx, &app, "app.update")?;
     Ok(app)
 }
 
 /// Changes the kind of the OAuth 2.0 client. A client that becomes confidential gets a secret by
 /// [`rotate`]; one that becomes public loses it.
-pub fn set_kind(tx: &mut Tx<'_>, id: AppId, kind: Kind) -> Result<App, Stop> {
+pub fn set_client_kind(tx: &mut Tx<'_>, id: AppId, kind: OAuthClientKind) -> Result<App, Error> {
     let mut app = find(tx, id)?;
     kind.name().clone_into(&mut app.kind);
     if !kind.is_confidential() {
         app.client_secret_digest = None;
     }
-    changed(tx, &app, "app.update")?;
+    save_app(tx, &app, "app.update")?;
     Ok(app)
 }
 
 /// What an app says of itself and may ask for; none: it stays.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Details<'a> {
+pub struct AppDetails<'a> {
     /// Its name, 1–32 characters.
     pub name: Option<&'a str>,
     /// What it says it does.
@@ -351,10 +366,10 @@ pub struct Details<'a> {
 }
 
 /// Changes what an app says of itself and may ask for.
-pub fn set_details(tx: &mut Tx<'_>, id: AppId, details: &Details<'_>) -> Result<App, Stop> {
+pub fn update_details(tx: &mut Tx<'_>, id: AppId, details: &AppDetails<'_>) -> Result<App, Error> {
     let mut app = find(tx, id)?;
     if let Some(name) = details.name {
-        app.name = checked_name(name)?;
+        app.name = validate_app_name(name)?;
     }
     if let Some(description) = details.description {
         description.clone_into(&mut app.description);
@@ -367,61 +382,62 @@ pub fn set_details(tx: &mut Tx<'_>, id: AppId, details: &Details<'_>) -> Result<
     }
     app.request_email = details.request_email.unwrap_or(app.request_email);
     app.sign_in = details.sign_in.unwrap_or(app.sign_in);
-    changed(tx, &app, "app.update")?;
+    save_app(tx, &app, "app.update")?;
     Ok(app)
 }
 
 /// What an operator decides about an app.
 #[derive(Clone, Debug, Default)]
-pub struct Access {
+pub struct AppAccessChange {
     /// Its tier, with all that comes with it; none: it stays.
     pub level: Option<AccessLevel>,
     /// What it is entitled to beyond that.
-    pub allowed: Vec<Entitlement>,
+    pub granted: Vec<Entitlement>,
     /// What it is not entitled to after all.
-    pub refused: Vec<Entitlement>,
+    pub withdrawn: Vec<Entitlement>,
 }
 
 /// Changes the tier of an app and what it is entitled to; its next call is judged by it.
-pub fn set_access(tx: &mut Tx<'_>, id: AppId, access: &Access) -> Result<App, Stop> {
+pub fn set_access(tx: &mut Tx<'_>, id: AppId, access: &AppAccessChange) -> Result<App, Error> {
     let mut app = find(tx, id)?;
     let mut held = match access.level {
         Some(level) => {
             level.name().clone_into(&mut app.access_level);
-            level.entitlements().to_vec()
+            level.default_entitlements().to_vec()
         }
-        None => entitlements(&app),
+        None => list_entitlements(&app),
     };
-    held.extend(&access.allowed);
-    held.retain(|one| !access.refused.contains(one));
-    app.entitlements = listed(&held);
-    changed(tx, &app, "app.update")?;
+    held.extend(&access.granted);
+    held.retain(|one| !access.withdrawn.contains(one));
+    app.entitlements = format_entitlements(&held);
+    save_app(tx, &app, "app.update")?;
     Ok(app)
 }
 
 /// What an app is entitled to.
-pub fn entitlements(app: &App) -> Vec<Entitlement> {
+pub fn list_entitlements(app: &App) -> Vec<Entitlement> {
     let all = Entitlement::ALL.into_iter();
-    all.filter(|one| one.is_in(&app.entitlements)).collect()
+    all.filter(|one| one.is_listed_in(&app.entitlements))
+        .collect()
 }
 
 /// As stored: each once, in their own order.
-fn listed(held: &[Entitlement]) -> String {
+fn format_entitlements(held: &[Entitlement]) -> String {
     let held = Entitlement::ALL.iter().filter(|one| held.contains(one));
     held.map(|one| one.name()).collect::<Vec<_>>().join(" ")
 }
 
 /// Deletes an app: all its tokens are dead with the commit, and its rules are gone.
-pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Stop> {
+pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Error> {
     let mut app = find(tx, id)?;
     app.state = AppStatus::Deleted;
-    changed(tx, &app, "app.delete")?;
-    crate::webhooks::delete_of_app(tx, id)?;
-    activity::end_of_app(tx, id)?;
-    crate::rules::remove_all(tx, id)
+    save_app(tx, &app, "app.delete")?;
+    crate::webhooks::delete_app_webhooks(tx, id)?;
+    activity::end_app_subscriptions(tx, id)?;
+    crate::rules::remove_app_rules(tx, id)
 }
 
-fn changed(tx: &mut Tx<'_>, app: &App, kind: &str) -> Result<(), Stop> {
+fn save_app(tx: &mut Tx<'_>, app: &App, kind: &str) -> Result<(), Error> {
     apps::update(tx, app)?;
     Ok(event_log::append(
         tx,

@@ -9,11 +9,11 @@ pub use store::audit::{AuditEntry, AuditFilter, list, list_after, prune};
 
 /// What was done. Only the kinds that stand here are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind(&'static str);
+pub struct AuditAction(&'static str);
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
-        impl Kind {
+        impl AuditAction {
             $($(#[$doc])* pub const $name: Self = Self($text);)*
 
             /// Every one of them.
@@ -109,7 +109,7 @@ kinds! {
     KEY_REWRAP = "key.rewrap";
 }
 
-impl Kind {
+impl AuditAction {
     /// As stored.
     pub const fn name(self) -> &'static str {
         self.0
@@ -118,7 +118,7 @@ impl Kind {
 
 /// Who acts, and from where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct By {
+pub struct AuditActor {
     /// The user; none: an operator, or nobody who is known.
     pub user: Option<UserId>,
     /// Whether it is an operator, at the command line.
@@ -127,7 +127,7 @@ pub struct By {
     pub address: String,
 }
 
-impl By {
+impl AuditActor {
     /// A user.
     pub fn user(user: UserId, address: &str) -> Self {
         Self {
@@ -138,12 +138,12 @@ impl By {
     }
 
     /// The user; refused where nobody is known.
-    pub fn known(&self) -> Result<UserId, Refusal> {
-        self.user.ok_or_else(|| Refusal::not_valid("user", ""))
+    pub fn require_user(&self) -> Result<UserId, Refusal> {
+        self.user.ok_or_else(|| Refusal::invalid_value("user", ""))
     }
 
     /// Nobody who is known.
-    pub fn nobody(address: &str) -> Self {
+    pub fn anonymous(address: &str) -> Self {
         Self {
             address: address.to_owned(),
             ..Self::default()
@@ -162,8 +162,8 @@ impl By {
 /// Adds an entry; `detail` is `null` when there is nothing more to say.
 pub fn append(
     tx: &mut Tx<'_>,
-    by: &By,
-    kind: Kind,
+    by: &AuditActor,
+    kind: AuditAction,
     app: Option<AppId>,
     detail: &Value,
 ) -> Result<(), Fault> {

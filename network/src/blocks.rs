@@ -1,24 +1,24 @@
 //! Blocks, of users and of their direct messages.
 
-use base::{Fault, Refusal, Stop, UserId};
+use base::{Error, Fault, Refusal, UserId};
 use store::graph::{self, RelationKind};
 use store::{Tx, event_log};
 
-use crate::follows::{lock, sever};
+use crate::follows::{lock_user_pair, remove_follows_both_ways};
 use crate::users;
 
 /// Makes `source` block `target`: neither follows the other any more, nor waits to. To repeat it
 /// changes nothing.
-pub fn block(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Stop> {
-    users::active(tx, source)?;
+pub fn block(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
+    users::find_active(tx, source)?;
     if source == target {
         return Err(Refusal::forbidden("You cannot block yourself.").into());
     }
-    lock(tx, source, target)?;
-    users::named(tx, target, "target_user_id")?;
+    lock_user_pair(tx, source, target)?;
+    users::find_target(tx, target, "target_user_id")?;
     let id = tx.next_id::<()>().get();
     if graph::insert(tx, RelationKind::Block, source, target, id)? {
-        sever(tx, source, target)?;
+        remove_follows_both_ways(tx, source, target)?;
         event_log::append(tx, "block.block", source.get(), target.get(), "")?;
     }
     Ok(())
@@ -34,12 +34,12 @@ pub fn unblock(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, 
 }
 
 /// Makes `source` take no direct messages of `target`. To repeat it changes nothing.
-pub fn block_messages(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Stop> {
-    users::active(tx, source)?;
+pub fn block_messages(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
+    users::find_active(tx, source)?;
     if source == target {
         return Err(Refusal::forbidden("You cannot block yourself.").into());
     }
-    users::named(tx, target, "id")?;
+    users::find_target(tx, target, "id")?;
     let id = tx.next_id::<()>().get();
     if graph::insert(tx, RelationKind::DmBlock, source, target, id)? {
         event_log::append(tx, "dm.block", source.get(), target.get(), "")?;
@@ -48,7 +48,7 @@ pub fn block_messages(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result
 }
 
 /// Makes `source` take direct messages of `target` again.
-pub fn unblock_messages(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Stop> {
+pub fn unblock_messages(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
     if !graph::delete(tx, RelationKind::DmBlock, source, target)? {
         return Err(Refusal::forbidden("User is not blocked for DMs").into());
     }

@@ -3,29 +3,29 @@
 
 use std::collections::HashMap;
 
-use base::refusal::{No, Subject};
-use base::{AppId, Fault, PostId, Refusal, Stop, Time, UserId};
+use base::refusal::{RefusalKind, ResourceRef};
+use base::{AppId, Error, Fault, PostId, Refusal, Time, UserId};
 use serde_json::json;
 use store::compliance::{self, ComplianceJob, ComplianceJobState};
 use store::posts::{self, PostState};
 use store::users::{self, User};
 use store::{Tx, apps, event_log};
 
-use crate::visibility::{Sight, of_user};
+use crate::visibility::{Visibility, profile_visibility};
 
 /// How long ids are taken, and how long the result is given, from the making of the job on.
 const UPLOAD_MS: i64 = 15 * 60_000;
 const DOWNLOAD_MS: i64 = 7 * 24 * 3_600_000;
 /// How long a job can be looked at after its result is no longer given.
-const KEPT_MS: i64 = 7 * 24 * 3_600_000;
+const RETENTION_MS: i64 = 7 * 24 * 3_600_000;
 /// Jobs of an app that are listed.
-const LISTED: i64 = 1_000;
+const MAX_LISTED: i64 = 1_000;
 /// Ids that are looked at in one transaction.
-const PART: usize = 1_000;
+const PART_SIZE: usize = 1_000;
 
 /// A new job.
 #[derive(Clone, Debug, Default)]
-pub struct NewJob {
+pub struct NewComplianceJob {
     /// What its ids are of: `tweets` or `users`.
     pub kind: String,
     /// Its name, or empty.
@@ -50,13 +50,13 @@ fn is_open(job: &ComplianceJob, now: Time) -> bool {
 }
 
 /// Begins a job: one of a type at a time.
-pub fn create(tx: &mut Tx<'_>, app: AppId, new: &NewJob) -> Result<ComplianceJob, Stop> {
+pub fn create(tx: &mut Tx<'_>, app: AppId, new: &NewComplianceJob) -> Result<ComplianceJob, Error> {
     // Two calls at once must not both find none.
     apps::lock(tx, app)?;
     let now = tx.now();
-    let known = compliance::list_by_app(tx, app, &new.kind, LISTED)?;
+    let known = compliance::list_by_app(tx, app, &new.kind, MAX_LISTED)?;
     if known.iter().any(|job| is_open(job, now)) {
-        return Err(conflict("A compliance job of this type is open already.").into());
+        return Err(conflict_refusal("A compliance job of this type is open already.").into());
     }
     let chance = tx.rng().clone();
     let job = ComplianceJob {
@@ -67,19 +67,19 @@ pub fn create(tx: &mut Tx<'_>, app: AppId, new: &NewJob) -> Result<ComplianceJob
         resumable: new.resumable,
         state: ComplianceJobState::Created,
         created_at: now,
-        upload_token: chance.token(43)?,
-        download_token: chance.token(43)?,
+        upload_token: chance.random_token(43)?,
+        download_token: chance.random_token(43)?,
         upload_expires_at: now.plus_ms(UPLOAD_MS),
         download_expires_at: now.plus_ms(DOWNLOAD_MS),
     };
     compliance::insert_job(tx, &job)?;
-    tell(tx, "compliance.create", &job)?;
+    append_job_event(tx, "compliance.create", &job)?;
     Ok(job)
 }
 
-fn conflict(message: &'static str) -> Refusal {
-    Refusal::Worded {
-        no: No::Conflict,
+fn conflict_refusal(message: &'static str) -> Refusal {
+    Refusal::NamedReason {
+        kind: RefusalKind::Conflict,
         parameter: "",
         value: String::new(),
         message: message.into(),
@@ -87,7 +87,7 @@ fn conflict(message: &'static str) -> Refusal {
     }
 }
 
-fn tell(tx: &mut Tx<'_>, kind: &str, job: &ComplianceJob) -> Result<(), Fault> {
+fn append_job_event(tx: &mut Tx<'_>, kind: &str, job: &ComplianceJob) -> Result<(), Fault> {
     let body = json!({ "app_id": job.app_id.to_string(), "type": job.kind });
     event_log::append(tx, kind, 0, job.id, &body.to_string())
 }
@@ -100,7 +100,7 @@ pub fn list(
     wanted: Option<&str>,
 ) -> Result<Vec<ComplianceJob>, Fault> {
     let now = tx.now();
-    let mut found = compliance::list_by_app(tx, app, kind, LISTED)?;
+    let mut found = compliance::list_by_app(tx, app, kind, MAX_LISTED)?;
     found.retain(|job| wanted.is_none_or(|wanted| status(job, now) == wanted));
     Ok(found)
 }
@@ -110,46 +110,46 @@ pub fn find(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Option<ComplianceJob
     Ok(compliance::find_job(tx, id)?.filter(|job| job.app_id == app))
 }
 
-fn gone(what: &'static str, token: &str) -> Stop {
-    Refusal::NotFound(Subject::new("compliance_job", what, token)).into()
+fn job_not_found(what: &'static str, token: &str) -> Error {
+    Refusal::NotFound(ResourceRef::new("compliance_job", what, token)).into()
 }
 
 /// The job whose ids may go to an address now.
-pub fn taking(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, Stop> {
+pub fn find_upload_job(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, Error> {
     let job = compliance::find_by_upload_token(tx, token)?;
-    let job = job.ok_or_else(|| gone("upload", token))?;
+    let job = job.ok_or_else(|| job_not_found("upload", token))?;
     match status(&job, tx.now()) {
         "created" => Ok(job),
-        "expired" => Err(gone("upload", token)),
-        _ => Err(conflict("The ids of this compliance job have come already.").into()),
+        "expired" => Err(job_not_found("upload", token)),
+        _ => Err(conflict_refusal("The ids of this compliance job have come already.").into()),
     }
 }
 
 /// Takes the ids of a job, all of them at once.
-pub fn take(tx: &mut Tx<'_>, token: &str, ids: &[i64]) -> Result<(), Stop> {
+pub fn store_uploaded_ids(tx: &mut Tx<'_>, token: &str, ids: &[i64]) -> Result<(), Error> {
     if let Some(job) = compliance::find_by_upload_token(tx, token)? {
         compliance::lock_job(tx, job.id)?;
     }
-    let job = taking(tx, token)?;
-    for (place, some) in (1..).zip(ids.chunks(PART)) {
+    let job = find_upload_job(tx, token)?;
+    for (place, some) in (1..).zip(ids.chunks(PART_SIZE)) {
         compliance::insert_part(tx, job.id, place, some)?;
     }
     compliance::set_state(tx, job.id, ComplianceJobState::InProgress)?;
-    Ok(tell(tx, "compliance.begin", &job)?)
+    Ok(append_job_event(tx, "compliance.begin", &job)?)
 }
 
 /// The job whose result comes from an address.
-pub fn giving(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, Stop> {
+pub fn find_download_job(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, Error> {
     let job = compliance::find_by_download_token(tx, token)?;
-    let job = job.ok_or_else(|| gone("download", token))?;
+    let job = job.ok_or_else(|| job_not_found("download", token))?;
     match status(&job, tx.now()) {
         "complete" => Ok(job),
-        _ => Err(gone("download", token)),
+        _ => Err(job_not_found("download", token)),
     }
 }
 
 /// What was said of the parts of a job behind a place, in their order.
-pub fn results(tx: &mut Tx<'_>, job: i64, after: i64) -> Result<Vec<(i64, String)>, Fault> {
+pub fn list_results(tx: &mut Tx<'_>, job: i64, after: i64) -> Result<Vec<(i64, String)>, Fault> {
     /// Parts of one answer.
     const PARTS: i64 = 20;
     compliance::list_results(tx, job, after, PARTS)
@@ -157,7 +157,7 @@ pub fn results(tx: &mut Tx<'_>, job: i64, after: i64) -> Result<Vec<(i64, String
 
 /// Looks at one part of the oldest job that is worked on; false when there is none. Of several
 /// nodes each looks at another part, or finds it done.
-pub fn work(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+pub fn process_next_part(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let Some(job) = compliance::next_in_progress(tx)? else {
         return Ok(false);
     };
@@ -165,8 +165,8 @@ pub fn work(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     match compliance::next_part(tx, job.id)? {
         Some((place, ids)) => {
             let lines = match job.kind.as_str() {
-                "users" => of_users(tx, &ids)?,
-                _ => of_posts(tx, &ids)?,
+                "users" => evaluate_users(tx, &ids)?,
+                _ => evaluate_posts(tx, &ids)?,
             };
             compliance::set_part_result(tx, job.id, place, &lines)?;
         }
@@ -176,7 +176,7 @@ pub fn work(tx: &mut Tx<'_>) -> Result<bool, Fault> {
                 .is_some_and(|job| job.state == ComplianceJobState::InProgress)
             {
                 compliance::set_state(tx, job.id, ComplianceJobState::Complete)?;
-                tell(tx, "compliance.complete", &job)?;
+                append_job_event(tx, "compliance.complete", &job)?;
             }
         }
     }
@@ -184,20 +184,25 @@ pub fn work(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 }
 
 /// Whether there is a job to work on.
-pub fn is_waiting(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+pub fn has_waiting_job(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     Ok(compliance::next_in_progress(tx)?.is_some())
 }
 
 /// Forgets jobs that have had their time.
 pub(crate) fn prune(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
-    let before = tx.now().plus_ms(-KEPT_MS);
+    let before = tx.now().plus_ms(-RETENTION_MS);
     compliance::prune(tx, before, limit)
 }
 
 /// Why something must be let go, and since when.
-type Cause = (&'static str, Option<Time>);
+type RemovalCause = (&'static str, Option<Time>);
 
-fn line(lines: &mut String, id: i64, created_at: Time, (reason, since): Cause) {
+fn append_result_line(
+    lines: &mut String,
+    id: i64,
+    created_at: Time,
+    (reason, since): RemovalCause,
+) {
     let mut line = json!({
         "id": id.to_string(),
         "action": "delete",
@@ -213,7 +218,7 @@ fn line(lines: &mut String, id: i64, created_at: Time, (reason, since): Cause) {
 
 /// Posts that were deleted, whose authors are suspended or gone, or only let followers read now.
 /// Of what was never here nothing is said, nor of what was never everyone's.
-fn of_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
+fn evaluate_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let all: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
     let found = posts::find_by_ids(tx, &all)?;
     let found: HashMap<i64, _> = found
@@ -226,7 +231,7 @@ fn of_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let authors = users::find_by_ids(tx, &authors)?;
     let authors: HashMap<UserId, _> = authors.into_iter().map(|user| (user.id, user)).collect();
     let since: HashMap<i64, Time> = posts::removal_times(tx, ids)?.into_iter().collect();
-    let changed = changes(tx, authors.values())?;
+    let changed = load_change_times(tx, authors.values())?;
     let mut lines = String::new();
     for id in ids {
         let Some(post) = found.get(id) else { continue };
@@ -235,20 +240,20 @@ fn of_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
             PostState::Placeholder => None,
             PostState::Live | PostState::Superseded => authors
                 .get(&post.author_id)
-                .and_then(|author| cause(author, "deactivated", &changed)),
+                .and_then(|author| removal_cause(author, "deactivated", &changed)),
         };
         if let Some(cause) = cause {
-            line(&mut lines, *id, post.created_at, cause);
+            append_result_line(&mut lines, *id, post.created_at, cause);
         }
     }
     Ok(lines)
 }
 
 /// Users who are suspended or gone, or only let followers read now.
-fn of_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
+fn evaluate_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let all: Vec<UserId> = ids.iter().copied().map(UserId::new).collect();
     let found = users::find_by_ids(tx, &all)?;
-    let changed = changes(tx, found.iter())?;
+    let changed = load_change_times(tx, found.iter())?;
     let found: HashMap<i64, _> = found
         .into_iter()
         .map(|user| (user.id.get(), user))
@@ -256,14 +261,14 @@ fn of_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let mut lines = String::new();
     for id in ids {
         let Some(user) = found.get(id) else { continue };
-        if let Some(cause) = cause(user, "deleted", &changed) {
-            line(&mut lines, *id, user.created_at, cause);
+        if let Some(cause) = removal_cause(user, "deleted", &changed) {
+            append_result_line(&mut lines, *id, user.created_at, cause);
         }
     }
     Ok(lines)
 }
 
-fn changes<'u>(
+fn load_change_times<'u>(
     tx: &mut Tx<'_>,
     users: impl Iterator<Item = &'u User>,
 ) -> Result<HashMap<i64, Time>, Fault> {
@@ -272,11 +277,15 @@ fn changes<'u>(
 }
 
 /// Why what is a user's must be let go; a deleted account is called by a word of the caller's.
-fn cause(user: &User, gone: &'static str, changed: &HashMap<i64, Time>) -> Option<Cause> {
+fn removal_cause(
+    user: &User,
+    gone: &'static str,
+    changed: &HashMap<i64, Time>,
+) -> Option<RemovalCause> {
     let since = changed.get(&user.id.get()).copied();
-    match of_user(user) {
-        Sight::Suspended => Some(("suspended", since)),
-        Sight::Missing => Some((gone, since)),
+    match profile_visibility(user) {
+        Visibility::Suspended => Some(("suspended", since)),
+        Visibility::Missing => Some((gone, since)),
         _ if user.protected => Some(("protected", None)),
         _ => None,
     }

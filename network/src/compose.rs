@@ -8,7 +8,7 @@ use store::{Tx, users};
 
 /// A text, read.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct ComposedText {
     /// NFC.
     pub text: String,
     /// BCP 47.
@@ -22,16 +22,16 @@ pub struct Reading {
     /// Cashtags in it.
     pub(crate) cashtags: usize,
     /// Bytes at the start that are mentions of those replied to: they weigh nothing.
-    pub(crate) free_bytes: usize,
+    pub(crate) unweighted_bytes: usize,
     /// Where the text to be displayed starts, in code points.
     pub display_start: i64,
     /// Where it ends.
     pub display_end: i64,
 }
 
-impl Reading {
+impl ComposedText {
     /// Users whom the text mentions behind what it begins with as a reply, once each.
-    pub(crate) fn mentioned_in_display(&self) -> Vec<UserId> {
+    pub(crate) fn displayed_mentions(&self) -> Vec<UserId> {
         let parsed: Value = serde_json::from_str(&self.entities).unwrap_or_default();
         let mentions = parsed.get("mentions").and_then(Value::as_array);
         let mentions = mentions.into_iter().flatten();
@@ -49,57 +49,62 @@ impl Reading {
 }
 
 /// Bytes of a text without addresses that is no long post, whatever its letters.
-const SURELY_SHORT: usize = 280;
+const ALWAYS_SHORT_BYTES: usize = 280;
 
 /// A text as far as it can be read without knowing who is there.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct PostTextDraft {
     text: String,
-    found: Entities,
+    entities: Entities,
     /// Of the shortened text of a long post.
-    short: Option<Entities>,
+    short_entities: Option<Entities>,
 }
 
-impl Draft {
+impl PostTextDraft {
     /// Looks for entities; the costly part, which needs no transaction.
-    pub fn of(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let text = text::normalize(text).into_owned();
-        let found = text::entities(&text);
+        let entities = text::extract_entities(&text);
         // A letter weighs no more than its bytes; only an address may weigh more than it has.
-        let surely_short = found.urls.is_empty() && text.len() <= SURELY_SHORT;
+        let surely_short = entities.urls.is_empty() && text.len() <= ALWAYS_SHORT_BYTES;
         let short = if surely_short {
             None
         } else {
-            text::short_first_part(&text)
+            text::truncate_with_ellipsis(&text)
         };
         Self {
-            found,
-            short: short.map(|short| text::entities(&short)),
+            entities,
+            short_entities: short.map(|short| text::extract_entities(&short)),
             text,
         }
     }
 
     /// The language that the text seems to be in (BCP 47).
     pub fn language(&self) -> &'static str {
-        text::language(&self.text)
+        text::identify_language(&self.text)
     }
 
     /// Handles that it mentions, as they are written.
-    pub fn names(&self) -> Vec<&str> {
-        let mentions = self.found.mentions.iter();
+    pub fn mentioned_usernames(&self) -> Vec<&str> {
+        let mentions = self.entities.mentions.iter();
         mentions.map(|mention| mention.text.as_str()).collect()
     }
 
     /// Addresses that it links to, as they are written.
-    pub(crate) fn links(&self) -> impl Iterator<Item = &str> {
-        self.found.urls.iter().map(|url| url.text.as_str())
+    pub(crate) fn linked_urls(&self) -> impl Iterator<Item = &str> {
+        self.entities.urls.iter().map(|url| url.text.as_str())
     }
 
     /// Reads the text, knowing who is there. In a reply the mentions at its start are not
     /// displayed.
-    pub fn read(&self, known: &[(String, UserId)], is_reply: bool, lang: &'static str) -> Reading {
+    pub fn compose(
+        &self,
+        known: &[(String, UserId)],
+        is_reply: bool,
+        lang: &'static str,
+    ) -> ComposedText {
         let leading = if is_reply {
-            self.found.leading_mentions(&self.text)
+            self.entities.leading_mentions(&self.text)
         } else {
             &[]
         };
@@ -114,14 +119,14 @@ impl Draft {
         let mut mentioned: Vec<UserId> = known.iter().map(|(_, id)| *id).collect();
         mentioned.sort_unstable();
         mentioned.dedup();
-        let short = self.short.as_ref();
-        Reading {
+        let short = self.short_entities.as_ref();
+        ComposedText {
             lang,
-            entities: spoken(&self.found, known),
-            short_entities: short.map_or_else(String::new, |short| spoken(short, known)),
+            entities: render_entities(&self.entities, known),
+            short_entities: short.map_or_else(String::new, |short| render_entities(short, known)),
             mentioned,
-            cashtags: self.found.cashtags.len(),
-            free_bytes,
+            cashtags: self.entities.cashtags.len(),
+            unweighted_bytes: free_bytes,
             display_start: i64::try_from(start).unwrap_or(0),
             display_end: i64::try_from(self.text.chars().count()).unwrap_or(0),
             text: self.text.clone(),
@@ -130,15 +135,18 @@ impl Draft {
 }
 
 /// Reads a post's text. In a reply the mentions at its start are not displayed.
-pub fn read(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<Reading, Fault> {
-    let draft = Draft::of(text);
-    let known = known(tx, &draft)?;
-    Ok(draft.read(&known, is_reply, draft.language()))
+pub fn compose_text(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<ComposedText, Fault> {
+    let draft = PostTextDraft::parse(text);
+    let known = resolve_mentions(tx, &draft)?;
+    Ok(draft.compose(&known, is_reply, draft.language()))
 }
 
 /// Those whom a text mentions and who are there.
-pub(crate) fn known(tx: &mut Tx<'_>, draft: &Draft) -> Result<Vec<(String, UserId)>, Fault> {
-    let known = users::find_by_usernames(tx, &draft.names())?;
+pub(crate) fn resolve_mentions(
+    tx: &mut Tx<'_>,
+    draft: &PostTextDraft,
+) -> Result<Vec<(String, UserId)>, Fault> {
+    let known = users::find_by_usernames(tx, &draft.mentioned_usernames())?;
     Ok(known
         .into_iter()
         .map(|user| (user.username, user.id))
@@ -146,20 +154,23 @@ pub(crate) fn known(tx: &mut Tx<'_>, draft: &Draft) -> Result<Vec<(String, UserI
 }
 
 /// The entities of a profile's URL and biography, or empty.
-pub fn profile_entities(url: &str, description: &str) -> String {
+pub fn render_profile_entities(url: &str, description: &str) -> String {
     let mut all = Map::new();
     if !url.is_empty() {
         let end = url.chars().count();
-        all.insert("url".to_owned(), json!({ "urls": [link(0, end, url)] }));
+        all.insert(
+            "url".to_owned(),
+            json!({ "urls": [render_url_entity(0, end, url)] }),
+        );
     }
-    let found = text::entities(description);
+    let found = text::extract_entities(description);
     let mentions = found.mentions.iter();
     let mentions: Vec<Value> = mentions
         .map(
             |mention| json!({"start": mention.start, "end": mention.end, "username": mention.text}),
         )
         .collect();
-    let mut members = tags_and_links(&found);
+    let mut members = render_tags_and_links(&found);
     if !mentions.is_empty() {
         members.insert("mentions".to_owned(), Value::Array(mentions));
     }
@@ -174,8 +185,8 @@ pub fn profile_entities(url: &str, description: &str) -> String {
 }
 
 /// Entities in the interface's form; a mention of nobody is none.
-fn spoken(found: &Entities, known: &[(String, UserId)]) -> String {
-    let mut members = tags_and_links(found);
+fn render_entities(found: &Entities, known: &[(String, UserId)]) -> String {
+    let mut members = render_tags_and_links(found);
     let mentions = found.mentions.iter().filter_map(|mention| {
         let user = known
             .iter()
@@ -198,7 +209,7 @@ fn spoken(found: &Entities, known: &[(String, UserId)]) -> String {
     }
 }
 
-fn tags_and_links(found: &Entities) -> Map<String, Value> {
+fn render_tags_and_links(found: &Entities) -> Map<String, Value> {
     let tag = |entity: &text::Entity| json!({"start": entity.start, "end": entity.end, "tag": entity.text});
     let lists = [
         (
@@ -206,7 +217,7 @@ fn tags_and_links(found: &Entities) -> Map<String, Value> {
             found
                 .urls
                 .iter()
-                .map(|url| link(url.start, url.end, &url.text))
+                .map(|url| render_url_entity(url.start, url.end, &url.text))
                 .collect(),
         ),
         ("hashtags", found.hashtags.iter().map(tag).collect()),
@@ -222,9 +233,9 @@ fn tags_and_links(found: &Entities) -> Map<String, Value> {
 }
 
 /// What is shown of an address at most.
-const DISPLAYED: usize = 30;
+const DISPLAY_URL_LENGTH: usize = 30;
 
-fn link(start: usize, end: usize, url: &str) -> Value {
+fn render_url_entity(start: usize, end: usize, url: &str) -> Value {
     let has_scheme = url.contains("://");
     let expanded = if has_scheme {
         url.to_owned()
@@ -233,8 +244,8 @@ fn link(start: usize, end: usize, url: &str) -> Value {
     };
     let plain = expanded.split_once("://").map_or(url, |(_, rest)| rest);
     let plain = plain.strip_prefix("www.").unwrap_or(plain);
-    let mut display: String = plain.chars().take(DISPLAYED).collect();
-    if plain.chars().count() > DISPLAYED {
+    let mut display: String = plain.chars().take(DISPLAY_URL_LENGTH).collect();
+    if plain.chars().count() > DISPLAY_URL_LENGTH {
         display.push('…');
     }
     json!({

@@ -1,41 +1,41 @@
 //! Connections to streams: how many an app may have wherever it is connected, which it had, and
 //! their end (contract §9.1, §9.5).
 
-use base::refusal::{Connecting, Unproven};
-use base::{AppId, Fault, Refusal, Stop, Time};
+use base::refusal::{AuthenticationProblem, StreamConnectionRefusal};
+use base::{AppId, Error, Fault, Refusal, Time};
 use store::apps::{self, App, AppStatus};
 use store::connections::{self, StreamConnection};
 use store::{Tx, event_log};
 
 /// A node that has not been heard of for so long does not hold its connections any more.
-const LOST_MS: i64 = 30_000;
+const NODE_TIMEOUT_MS: i64 = 30_000;
 /// How a connection ends whose node is gone.
-const LOST: &str = "server_shutdown";
+const NODE_LOST_REASON: &str = "server_shutdown";
 
 /// Why a connection is not ended.
 const NOT_ACTIVE: &str = "The connection is not active.";
 
 /// A connection that was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedConnection {
     /// Where the log ended.
-    pub end: i64,
+    pub log_end: i64,
     /// By what its token is known again.
-    pub token: [u8; 32],
+    pub token_digest: [u8; 32],
 }
 
 /// What became of a connection that was to be ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct EndedConnection {
     /// Its name.
     pub uuid: String,
     /// Why it was not ended, if it was not.
-    pub failed: Option<&'static str>,
+    pub failure: Option<&'static str>,
 }
 
 /// Which connections of an app are to be ended.
 #[derive(Clone, Debug)]
-pub enum Which {
+pub enum ConnectionSelector {
     /// All of them.
     All,
     /// Those to a stream.
@@ -52,7 +52,7 @@ pub fn open(
     new: &StreamConnection,
     most: usize,
     here: usize,
-) -> Result<Opened, Stop> {
+) -> Result<OpenedConnection, Error> {
     let shared = tx.is_shared();
     if shared {
         // Two nodes at once must not pass the bound together.
@@ -60,13 +60,13 @@ pub fn open(
     }
     let app = apps::find_by_id(tx, new.app_id)?;
     if app.is_none_or(|app| app.state != AppStatus::Active) {
-        return Err(Refusal::Unauthenticated(Unproven::App).into());
+        return Err(Refusal::Unauthenticated(AuthenticationProblem::App).into());
     }
-    let Some(token) = token(tx, new.app_id)? else {
-        return Err(Refusal::Unauthenticated(Unproven::Token).into());
+    let Some(token) = find_token_digest(tx, new.app_id)? else {
+        return Err(Refusal::Unauthenticated(AuthenticationProblem::Token).into());
     };
     if shared {
-        let alive = new.seen_at.plus_ms(-LOST_MS);
+        let alive = new.seen_at.plus_ms(-NODE_TIMEOUT_MS);
         let held = connections::list_open_by_app(tx, new.app_id)?;
         let others = held.iter().filter(|one| {
             one.endpoint == new.endpoint
@@ -75,16 +75,19 @@ pub fn open(
                 && one.seen_at >= alive
         });
         if others.count().saturating_add(here) >= most {
-            return Err(Refusal::Connection(Connecting::TooMany).into());
+            return Err(Refusal::Connection(StreamConnectionRefusal::TooManyConnections).into());
         }
     }
     let end = event_log::end_cursor(tx)?;
     connections::insert(tx, new)?;
-    Ok(Opened { end, token })
+    Ok(OpenedConnection {
+        log_end: end,
+        token_digest: token,
+    })
 }
 
 /// By what a connection's token is known again; none when the app has none, or may not be used.
-pub fn token(tx: &mut Tx<'_>, app: AppId) -> Result<Option<[u8; 32]>, Fault> {
+pub fn find_token_digest(tx: &mut Tx<'_>, app: AppId) -> Result<Option<[u8; 32]>, Fault> {
     let active = |app: App| app.state == AppStatus::Active;
     if !apps::find_by_id(tx, app)?.is_some_and(active) {
         return Ok(None);
@@ -94,33 +97,40 @@ pub fn token(tx: &mut Tx<'_>, app: AppId) -> Result<Option<[u8; 32]>, Fault> {
 
 /// Says that a node holds its connections still, and that those of lost nodes are gone. `wall` is
 /// the machine's time.
-pub fn keep(tx: &mut Tx<'_>, node: i64, wall: Time) -> Result<(), Fault> {
+pub fn record_heartbeat(tx: &mut Tx<'_>, node: i64, wall: Time) -> Result<(), Fault> {
     connections::record_heartbeat(tx, node, wall)?;
-    connections::disconnect_stale(tx, wall.plus_ms(-LOST_MS), LOST)?;
+    connections::disconnect_stale(tx, wall.plus_ms(-NODE_TIMEOUT_MS), NODE_LOST_REASON)?;
     Ok(())
 }
 
 /// Says that a node has just begun and holds none of the connections below an id.
-pub fn begin(tx: &mut Tx<'_>, node: i64, below: i64) -> Result<(), Fault> {
-    connections::disconnect_node(tx, node, below, LOST).map(|_| ())
+pub fn reset_node_connections(tx: &mut Tx<'_>, node: i64, below: i64) -> Result<(), Fault> {
+    connections::disconnect_node(tx, node, below, NODE_LOST_REASON).map(|_| ())
 }
 
 /// Ends connections of an app: they are written off at once, and the nodes that hold them are
 /// told through the log.
-pub fn end(tx: &mut Tx<'_>, app: AppId, which: &Which, reason: &str) -> Result<Vec<Ended>, Fault> {
+pub fn terminate(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    which: &ConnectionSelector,
+    reason: &str,
+) -> Result<Vec<EndedConnection>, Fault> {
     let held = connections::list_open_by_app(tx, app)?;
     let mut ended = Vec::new();
     let mut chosen = Vec::new();
     match which {
-        Which::All => chosen.extend(&held),
-        Which::Endpoint(name) => chosen.extend(held.iter().filter(|one| one.endpoint == *name)),
-        Which::Named(names) => {
+        ConnectionSelector::All => chosen.extend(&held),
+        ConnectionSelector::Endpoint(name) => {
+            chosen.extend(held.iter().filter(|one| one.endpoint == *name))
+        }
+        ConnectionSelector::Named(names) => {
             for name in names {
                 match held.iter().find(|one| one.uuid == *name) {
                     Some(found) => chosen.push(found),
-                    None => ended.push(Ended {
+                    None => ended.push(EndedConnection {
                         uuid: name.clone(),
-                        failed: Some(NOT_ACTIVE),
+                        failure: Some(NOT_ACTIVE),
                     }),
                 }
             }
@@ -135,7 +145,10 @@ pub fn end(tx: &mut Tx<'_>, app: AppId, which: &Which, reason: &str) -> Result<V
             Some(NOT_ACTIVE)
         };
         let uuid = one.uuid.clone();
-        ended.push(Ended { uuid, failed });
+        ended.push(EndedConnection {
+            uuid,
+            failure: failed,
+        });
     }
     Ok(ended)
 }

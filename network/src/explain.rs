@@ -1,10 +1,10 @@
 //! Why a signed request holds or does not, for the developer of its client. Nothing is carried
 //! out, no nonce is used up and no secret is told.
 
-use base::clock::wall;
-use base::oauth1::{Origin, Presented, Request};
+use base::clock::wall_time;
+use base::oauth1::{OAuth1Credentials, OAuth1Request, RequestOrigin};
 use base::secret::digest;
-use base::{Refusal, Secret, Stop};
+use base::{Error, Refusal, Secret};
 use store::apps::{self, App, AppStatus};
 use store::{Tx, tokens};
 
@@ -12,7 +12,7 @@ use crate::oauth1_flow;
 
 /// A request as its developer tells it.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct SignatureExplainRequest {
     /// The method.
     pub method: String,
     /// The whole address.
@@ -27,7 +27,7 @@ pub struct Asked {
 
 /// What a request is checked for, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
+pub enum SignatureCheck {
     /// The timestamp is that of about now.
     Timestamp,
     /// The key is that of an app.
@@ -38,7 +38,7 @@ pub enum Check {
     Signature,
 }
 
-impl Check {
+impl SignatureCheck {
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Check {
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub struct Explained {
+pub struct SignedRequestExplanation {
     /// Whether every check passes.
     pub holds: bool,
     /// The base string that the server builds.
@@ -66,38 +66,44 @@ pub struct Explained {
     /// The app whose key it is.
     pub app: Option<String>,
     /// Checks that fail, each with a sentence.
-    pub failures: Vec<(Check, String)>,
+    pub failures: Vec<(SignatureCheck, String)>,
     /// What is likely wrong, most likely first.
     pub hints: Vec<String>,
 }
 
 /// A request, taken apart.
-struct Parts<'a> {
-    request: Request<'a>,
-    origin: Origin,
+struct ParsedSignedRequest<'a> {
+    request: OAuth1Request<'a>,
+    origin: RequestOrigin,
 }
 
 /// The secrets that a request should be signed with.
-struct Known {
+struct SigningSecrets {
     app: App,
     /// None: there is no token.
     token: Option<Secret>,
 }
 
 /// Explains a signed request. Refused when it cannot be read at all, in the parameter's name.
-pub fn explain(tx: &mut Tx<'_>, asked: &Asked, skew_ms: i64) -> Result<Explained, Stop> {
-    let parts = Parts::of(asked)?;
-    let presented = Presented::read(&parts.request)
-        .map_err(|unsound| wrong("authorization", &unsound.to_string()))?;
+pub fn explain_signature(
+    tx: &mut Tx<'_>,
+    asked: &SignatureExplainRequest,
+    skew_ms: i64,
+) -> Result<SignedRequestExplanation, Error> {
+    let parts = ParsedSignedRequest::parse(asked)?;
+    let presented = OAuth1Credentials::from_request(&parts.request)
+        .map_err(|unsound| invalid_parameter("authorization", &unsound.to_string()))?;
     let presented = presented.ok_or_else(|| {
-        wrong(
+        invalid_parameter(
             "authorization",
             "This is no OAuth 1.0a header: it begins with OAuth and has an oauth_signature",
         )
     })?;
     let mut failures = Vec::new();
-    failures.extend(late(&presented, skew_ms).map(|text| (Check::Timestamp, text)));
-    let known = match known(tx, &presented)? {
+    failures.extend(
+        timestamp_problem(&presented, skew_ms).map(|text| (SignatureCheck::Timestamp, text)),
+    );
+    let known = match find_signing_secrets(tx, &presented)? {
         Ok(known) => Some(known),
         Err(failure) => {
             failures.push(failure);
@@ -111,12 +117,12 @@ pub fn explain(tx: &mut Tx<'_>, asked: &Asked, skew_ms: i64) -> Result<Explained
     let found = presented.explain(&parts.origin, secret, token, theirs);
     let mut hints = Vec::new();
     if let Some(known) = &known
-        && !found.holds
+        && !found.matches
     {
         let text = "The signature is not the one that the server builds.";
-        failures.push((Check::Signature, text.to_owned()));
-        hints = guesses(&parts, &presented, known);
-        if theirs.is_some() && found.differs_at.is_none() {
+        failures.push((SignatureCheck::Signature, text.to_owned()));
+        hints = guess_mistakes(&parts, &presented, known);
+        if theirs.is_some() && found.first_difference.is_none() {
             hints.push(
                 "The base strings are the same, so the key is another: check the consumer secret \
                  and the token secret, each percent-encoded, joined by `&`."
@@ -124,7 +130,7 @@ pub fn explain(tx: &mut Tx<'_>, asked: &Asked, skew_ms: i64) -> Result<Explained
             );
         }
         if hints.is_empty() {
-            let text = if found.differs_at.is_some() {
+            let text = if found.first_difference.is_some() {
                 "Your base string is another than the server's: sign that one."
             } else {
                 "Compare the base string with the one that your code builds, and check both \
@@ -133,10 +139,10 @@ pub fn explain(tx: &mut Tx<'_>, asked: &Asked, skew_ms: i64) -> Result<Explained
             hints.push(text.to_owned());
         }
     }
-    Ok(Explained {
+    Ok(SignedRequestExplanation {
         holds: failures.is_empty(),
         base_string: found.base_string,
-        differs_at: found.differs_at,
+        differs_at: found.first_difference,
         expected: known.is_some().then_some(found.signature),
         presented: presented.signature().to_owned(),
         app: known.map(|known| known.app.name),
@@ -145,8 +151,8 @@ pub fn explain(tx: &mut Tx<'_>, asked: &Asked, skew_ms: i64) -> Result<Explained
     })
 }
 
-impl<'a> Parts<'a> {
-    fn of(asked: &'a Asked) -> Result<Self, Refusal> {
+impl<'a> ParsedSignedRequest<'a> {
+    fn parse(asked: &'a SignatureExplainRequest) -> Result<Self, Refusal> {
         let url = asked.url.trim();
         let url = url.split_once('#').map_or(url, |(before, _)| before);
         let origin_end = url.find("://").map(|at| at.saturating_add(3));
@@ -155,9 +161,9 @@ impl<'a> Parts<'a> {
             let at = rest.find(['/', '?']).unwrap_or(rest.len());
             url.split_at_checked(from.saturating_add(at))
         });
-        let read = split.and_then(|(origin, target)| Some((Origin::parse(origin)?, target)));
+        let read = split.and_then(|(origin, target)| Some((RequestOrigin::parse(origin)?, target)));
         let (origin, target) = read.ok_or_else(|| {
-            wrong(
+            invalid_parameter(
                 "url",
                 "This is no whole address, such as https://api.x.com/2/users/me",
             )
@@ -168,7 +174,7 @@ impl<'a> Parts<'a> {
             Some((name, value)) if name.eq_ignore_ascii_case("authorization") => value.trim(),
             _ => header,
         };
-        let request = Request {
+        let request = OAuth1Request {
             method: asked.method.trim(),
             path,
             query,
@@ -179,15 +185,15 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn wrong(parameter: &'static str, message: &str) -> Refusal {
-    Refusal::invalid(parameter, "", message)
+fn invalid_parameter(parameter: &'static str, message: &str) -> Refusal {
+    Refusal::invalid_parameter(parameter, "", message)
 }
 
-fn late(presented: &Presented, skew_ms: i64) -> Option<String> {
+fn timestamp_problem(presented: &OAuth1Credentials, skew_ms: i64) -> Option<String> {
     let off = presented
         .timestamp
         .saturating_mul(1000)
-        .saturating_sub(wall().ms());
+        .saturating_sub(wall_time().ms());
     let word = if off < 0 { "behind" } else { "ahead of" };
     let seconds = off.saturating_abs() / 1000;
     (off.saturating_abs() > skew_ms).then(|| {
@@ -200,28 +206,31 @@ fn late(presented: &Presented, skew_ms: i64) -> Option<String> {
 }
 
 /// What the request should be signed with, or which check fails.
-fn known(tx: &mut Tx<'_>, presented: &Presented) -> Result<Result<Known, (Check, String)>, Stop> {
+fn find_signing_secrets(
+    tx: &mut Tx<'_>,
+    presented: &OAuth1Credentials,
+) -> Result<Result<SigningSecrets, (SignatureCheck, String)>, Error> {
     let app = apps::find_by_api_key(tx, &presented.consumer_key)?;
     let Some(app) = app.filter(|app| app.state != AppStatus::Deleted) else {
         let text = "No app has this oauth_consumer_key.";
-        return Ok(Err((Check::Key, text.to_owned())));
+        return Ok(Err((SignatureCheck::Key, text.to_owned())));
     };
     let Some(token) = &presented.token else {
-        return Ok(Ok(Known { app, token: None }));
+        return Ok(Ok(SigningSecrets { app, token: None }));
     };
-    let failed = |text: &str| Ok(Err((Check::Token, text.to_owned())));
+    let failed = |text: &str| Ok(Err((SignatureCheck::Token, text.to_owned())));
     if let Some(found) = tokens::find_oauth1(tx, &digest(token))? {
         return match found {
             found if found.app_id != app.id => failed("The oauth_token is one of another app."),
             found if found.revoked_at.is_some() => failed("The oauth_token has been revoked."),
-            found => Ok(Ok(Known {
+            found => Ok(Ok(SigningSecrets {
                 app,
                 token: Some(found.secret),
             })),
         };
     }
-    match oauth1_flow::secret_of(tx, token)? {
-        Some(held) if held.app_id == app.id => Ok(Ok(Known {
+    match oauth1_flow::find_request_token_secret(tx, token)? {
+        Some(held) if held.app_id == app.id => Ok(Ok(SigningSecrets {
             app,
             token: Some(held.secret),
         })),
@@ -230,11 +239,15 @@ fn known(tx: &mut Tx<'_>, presented: &Presented) -> Result<Result<Known, (Check,
 }
 
 /// Mistakes under which the signature that came would be right.
-fn guesses(parts: &Parts<'_>, presented: &Presented, known: &Known) -> Vec<String> {
+fn guess_mistakes(
+    parts: &ParsedSignedRequest<'_>,
+    presented: &OAuth1Credentials,
+    known: &SigningSecrets,
+) -> Vec<String> {
     let (request, origin) = (&parts.request, &parts.origin);
     let (secret, token) = (&known.app.api_secret, known.token.as_ref());
-    let fits = |request: &Request<'_>, origin: &Origin| {
-        let read = Presented::read(request).ok().flatten();
+    let fits = |request: &OAuth1Request<'_>, origin: &RequestOrigin| {
+        let read = OAuth1Credentials::from_request(request).ok().flatten();
         read.is_some_and(|read| {
             read.verify(std::slice::from_ref(origin), secret, token)
                 .is_some()
@@ -243,14 +256,14 @@ fn guesses(parts: &Parts<'_>, presented: &Presented, known: &Known) -> Vec<Strin
     let mut hints = Vec::new();
     for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
         if !method.eq_ignore_ascii_case(request.method)
-            && fits(&Request { method, ..*request }, origin)
+            && fits(&OAuth1Request { method, ..*request }, origin)
         {
             hints.push(format!("It was signed for {method}."));
         }
     }
     let other = match origin.as_str().split_once("://") {
-        Some(("http", host)) => Origin::parse(&format!("https://{host}")),
-        Some((_, host)) => Origin::parse(&format!("http://{host}")),
+        Some(("http", host)) => RequestOrigin::parse(&format!("https://{host}")),
+        Some((_, host)) => RequestOrigin::parse(&format!("http://{host}")),
         None => None,
     };
     if let Some(other) = other.filter(|other| fits(request, other)) {
@@ -258,7 +271,7 @@ fn guesses(parts: &Parts<'_>, presented: &Presented, known: &Known) -> Vec<Strin
     }
     if !request.query.is_empty()
         && fits(
-            &Request {
+            &OAuth1Request {
                 query: "",
                 ..*request
             },
@@ -269,7 +282,7 @@ fn guesses(parts: &Parts<'_>, presented: &Presented, known: &Known) -> Vec<Strin
     }
     if request.form.is_some()
         && fits(
-            &Request {
+            &OAuth1Request {
                 form: None,
                 ..*request
             },

@@ -9,26 +9,26 @@ mod terms;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ::search::{Known, Plan, Snapshot, Window};
-use base::{Fault, Stop, Time};
+use ::search::{IndexSnapshot, QueryPlan, SearchLookups, SearchWindow};
+use base::{Error, Fault, Time};
 use moka::sync::Cache;
-use query::Query;
+use query::ParsedQuery;
 use store::Tx;
 
 use crate::keywords;
-use crate::search::known;
+use crate::search::resolve_query_names;
 
 /// How long related keywords are kept.
-const KEPT_MS: i64 = 300_000;
+const CACHE_TTL_MS: i64 = 300_000;
 /// Questions whose related keywords are kept.
-const MOST: u64 = 10_000;
+const CACHE_CAPACITY: u64 = 10_000;
 const HOUR_MS: i64 = 3_600_000;
 /// The list that a country's people stand on, inside a question only: no list has this id.
-const PEOPLE: i64 = 1;
+const RESIDENTS_LIST_ID: i64 = 1;
 
 /// What is asked about.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct InsightsQuery {
     /// Any of these.
     pub keywords: Vec<String>,
     /// And none of these.
@@ -38,85 +38,91 @@ pub struct Wanted {
     /// Until before then.
     pub until: Time,
     /// In one country only.
-    pub country: Option<Country>,
+    pub country: Option<InsightsCountry>,
     /// Words that are not to be suggested.
     pub blocked: Vec<String>,
 }
 
 /// A country: posts from a place in it, and posts from nowhere by those who live there.
 #[derive(Clone, Debug)]
-pub struct Country {
+pub struct InsightsCountry {
     /// ISO 3166-1 alpha-2.
     pub code: String,
     /// Who lives there.
-    pub people: Arc<HashSet<i64>>,
+    pub residents: Arc<HashSet<i64>>,
 }
 
 /// Related keywords that were found lately, and what they were compared with; until when that is
 /// kept.
 #[derive(Debug)]
-pub struct Insights {
+pub struct InsightsCache {
     related: Cache<String, (Time, Arc<[String]>)>,
-    common: related::Common,
+    common_terms: related::CommonTermCache,
 }
 
-impl Default for Insights {
+impl Default for InsightsCache {
     fn default() -> Self {
         Self {
-            related: Cache::new(MOST),
-            common: Cache::new(MOST),
+            related: Cache::new(CACHE_CAPACITY),
+            common_terms: Cache::new(CACHE_CAPACITY),
         }
     }
 }
 
 /// A question as the index is asked it.
-pub(crate) struct Question {
-    pub(crate) plan: Plan,
-    pub(crate) window: Window,
+pub(crate) struct PlannedInsightsQuery {
+    pub(crate) plan: QueryPlan,
+    pub(crate) window: SearchWindow,
 }
 
-impl Wanted {
+impl InsightsQuery {
     /// The query; none when it is too long to be asked.
-    fn query(&self, country: Option<&Country>) -> Option<Arc<Query>> {
+    fn build_query(&self, country: Option<&InsightsCountry>) -> Option<Arc<ParsedQuery>> {
         let clauses = |texts: &[String]| -> Vec<String> {
             let clauses = texts.iter();
-            clauses.filter_map(|text| keywords::clause(text)).collect()
+            clauses
+                .filter_map(|text| keywords::keyword_clause(text))
+                .collect()
         };
-        let mut text = keywords::any(&clauses(&self.keywords));
+        let mut text = keywords::any_of_clauses(&clauses(&self.keywords));
         for negative in clauses(&self.negatives) {
             text.push_str(" -");
             text.push_str(&negative);
         }
         if let Some(country) = country {
             let code = &country.code;
-            let here = format!(" (place_country:{code} OR (-has:geo list:{PEOPLE}))");
+            let here = format!(" (place_country:{code} OR (-has:geo list:{RESIDENTS_LIST_ID}))");
             text.push_str(&here);
         }
         text.push_str(" -is:nullcast");
-        keywords::query(&text)
+        keywords::parse_query(&text)
     }
 
-    pub(crate) fn question(&self, tx: &mut Tx<'_>) -> Result<Question, Fault> {
-        let query = self.query(self.country.as_ref());
+    pub(crate) fn plan_query(&self, tx: &mut Tx<'_>) -> Result<PlannedInsightsQuery, Fault> {
+        let query = self.build_query(self.country.as_ref());
         let query = query.ok_or_else(|| Fault::new("keywords that make no query"))?;
-        let mut known: Known = known(tx, &query)?;
+        let mut known: SearchLookups = resolve_query_names(tx, &query)?;
         if let Some(country) = &self.country {
-            known.lists.insert(PEOPLE, Arc::clone(&country.people));
+            known
+                .lists
+                .insert(RESIDENTS_LIST_ID, Arc::clone(&country.residents));
         }
-        Ok(Question {
-            plan: Plan::new(&query, &known),
-            window: Window {
-                since: self.since.ms(),
-                until: self.until.ms(),
-                ..Window::ALL
+        Ok(PlannedInsightsQuery {
+            plan: QueryPlan::new(&query, &known),
+            window: SearchWindow {
+                since_ms: self.since.ms(),
+                until_ms: self.until.ms(),
+                ..SearchWindow::ALL
             },
         })
     }
 
     /// What tells this question from others, as far as related keywords go.
-    fn key(&self) -> String {
+    fn cache_key(&self) -> String {
         let sorted = |texts: &[String]| {
-            let texts = texts.iter().map(|text| query::words::lower(text.trim()));
+            let texts = texts
+                .iter()
+                .map(|text| query::words::normalize_case(text.trim()));
             let mut texts: Vec<String> = texts.collect();
             texts.sort_unstable();
             texts.join("\n")
@@ -136,38 +142,39 @@ impl Wanted {
 }
 
 /// How many posts there are in each step of time; the last one ends with the question's.
-pub fn volume(
+pub fn count_volume(
     tx: &mut Tx<'_>,
-    snapshot: &Snapshot,
-    wanted: &Wanted,
+    snapshot: &IndexSnapshot,
+    wanted: &InsightsQuery,
     step_ms: i64,
-) -> Result<Vec<u64>, Stop> {
+) -> Result<Vec<u64>, Error> {
     let since = wanted.since.ms();
     let steps = (wanted.until.ms() - since + step_ms - 1).div_euclid(step_ms);
     let mut counts = vec![0; usize::try_from(steps).unwrap_or(0)];
-    let question = wanted.question(tx)?;
+    let question = wanted.plan_query(tx)?;
     let place = |at: i64| usize::try_from((at - since).div_euclid(step_ms)).ok();
-    snapshot.spread(&question.plan, &question.window, place, &mut counts)?;
+    snapshot.count_by_time(&question.plan, &question.window, place, &mut counts)?;
     Ok(counts)
 }
 
-impl Insights {
+impl InsightsCache {
     /// Terms that come with the keywords more than without them, those first that do so the most.
     /// For five minutes the same question has the same answer.
-    pub fn related(
+    pub fn find_related_keywords(
         &self,
         tx: &mut Tx<'_>,
-        snapshot: &Snapshot,
-        wanted: &Wanted,
-    ) -> Result<Arc<[String]>, Stop> {
-        let (key, now) = (wanted.key(), tx.now());
+        snapshot: &IndexSnapshot,
+        wanted: &InsightsQuery,
+    ) -> Result<Arc<[String]>, Error> {
+        let (key, now) = (wanted.cache_key(), tx.now());
         if let Some((until, found)) = self.related.get(&key)
             && now < until
         {
             return Ok(found);
         }
-        let found: Arc<[String]> = related::find(tx, snapshot, wanted, &self.common)?.into();
-        let until = now.plus_ms(KEPT_MS);
+        let found: Arc<[String]> =
+            related::find_related_terms(tx, snapshot, wanted, &self.common_terms)?.into();
+        let until = now.plus_ms(CACHE_TTL_MS);
         self.related.insert(key, (until, Arc::clone(&found)));
         Ok(found)
     }

@@ -3,21 +3,21 @@
 
 use std::sync::Arc;
 
-use ::search::{Hit, Snapshot, Window};
-use base::{Stop, Time};
-use query::words::words;
-use query::{Dialect, Field, Level, Product, Query, Reading};
+use ::search::{IndexSnapshot, SearchHit, SearchWindow};
+use base::{Error, Time};
+use query::words::hash_words;
+use query::{AccessTier, MatchMode, ParsedQuery, QueryDialect, QueryProduct, WordField};
 use store::Tx;
 
-use crate::search::{Asked, hits};
+use crate::search::{PostSearchRequest, collect_hits};
 
 /// Whether a keyword says anything that a post could hold.
-pub fn is_sound(keyword: &str) -> bool {
-    clause(keyword).is_some()
+pub fn is_valid_keyword(keyword: &str) -> bool {
+    keyword_clause(keyword).is_some()
 }
 
 /// A keyword as a clause of a query; none when it holds no word.
-pub fn clause(keyword: &str) -> Option<String> {
+pub fn keyword_clause(keyword: &str) -> Option<String> {
     let text = keyword.trim();
     if let Some(tag) = text.strip_prefix(['#', '@', '$'])
         && !tag.is_empty()
@@ -34,49 +34,49 @@ pub fn clause(keyword: &str) -> Option<String> {
             return Some(text.to_owned());
         }
     }
-    phrase(text)
+    phrase_clause(text)
 }
 
 /// Words one after the other.
-pub fn phrase(text: &str) -> Option<String> {
+pub fn phrase_clause(text: &str) -> Option<String> {
     let quotes = |letter: char| matches!(letter, '"' | '\\') || letter.is_control();
     let plain = text.replace(quotes, " ");
-    let sound = !words(Field::Text, &plain, Reading::Search).is_empty();
+    let sound = !hash_words(WordField::Text, &plain, MatchMode::Search).is_empty();
     sound.then(|| format!("\"{plain}\""))
 }
 
 /// Any of some clauses.
-pub fn any(clauses: &[String]) -> String {
+pub fn any_of_clauses(clauses: &[String]) -> String {
     format!("({})", clauses.join(" OR "))
 }
 
 /// A query made of clauses; none when it cannot be asked, for being too long.
-pub fn query(text: &str) -> Option<Arc<Query>> {
-    let dialect = Dialect::new(Product::FullArchive, Level::Enterprise);
+pub fn parse_query(text: &str) -> Option<Arc<ParsedQuery>> {
+    let dialect = QueryDialect::new(QueryProduct::FullArchive, AccessTier::Enterprise);
     query::parse(text, dialect).ok().map(Arc::new)
 }
 
 /// The public posts since a time that a query finds, in no particular order.
-pub fn posts(
+pub fn find_public_posts(
     tx: &mut Tx<'_>,
-    snapshot: &Snapshot,
-    query: &Arc<Query>,
+    snapshot: &IndexSnapshot,
+    query: &Arc<ParsedQuery>,
     since: Time,
-) -> Result<Vec<Hit>, Stop> {
-    let asked = Asked {
+) -> Result<Vec<SearchHit>, Error> {
+    let asked = PostSearchRequest {
         query: Arc::clone(query),
-        window: Window {
-            since: since.ms(),
-            ..Window::ALL
+        window: SearchWindow {
+            since_ms: since.ms(),
+            ..SearchWindow::ALL
         },
         limit: 0,
     };
-    hits(tx, snapshot, &asked)
+    collect_hits(tx, snapshot, &asked)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{any, clause, query};
+    use super::{any_of_clauses, keyword_clause, parse_query};
 
     #[test]
     fn keywords_become_clauses() {
@@ -94,10 +94,10 @@ mod tests {
             ("!?", None),
             ("", None),
         ] {
-            assert_eq!(clause(keyword).as_deref(), wanted, "{keyword}");
-            if let Some(clause) = clause(keyword) {
-                let text = any(&[clause.clone(), clause]);
-                assert!(query(&text).is_some(), "{text}");
+            assert_eq!(keyword_clause(keyword).as_deref(), wanted, "{keyword}");
+            if let Some(clause) = keyword_clause(keyword) {
+                let text = any_of_clauses(&[clause.clone(), clause]);
+                assert!(parse_query(&text).is_some(), "{text}");
             }
         }
     }

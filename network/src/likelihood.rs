@@ -2,10 +2,10 @@
 
 /// How much more often something is in a part than in the whole, as the ratio G²: `count` of the
 /// part's `of` have it, and `whole.0` of all `whole.1`. None when it is not more often there.
-pub fn gain((count, of): (usize, usize), whole: (usize, usize)) -> Option<f64> {
-    let all = float(whole.1.max(of));
-    let (count, of) = (float(count.min(of)), float(of));
-    let has = float(whole.0).max(count).min(all);
+pub fn log_likelihood_gain((count, of): (usize, usize), whole: (usize, usize)) -> Option<f64> {
+    let all = to_float(whole.1.max(of));
+    let (count, of) = (to_float(count.min(of)), to_float(of));
+    let has = to_float(whole.0).max(count).min(all);
     if of <= 0.0 || count / of <= has / all {
         return None;
     }
@@ -28,22 +28,22 @@ pub fn gain((count, of): (usize, usize), whole: (usize, usize)) -> Option<f64> {
     clippy::cast_precision_loss,
     reason = "a rank, not a figure"
 )]
-fn float(count: usize) -> f64 {
+fn to_float(count: usize) -> f64 {
     count as f64
 }
 
 #[cfg(test)]
 mod tests {
-    use super::gain;
+    use super::log_likelihood_gain;
 
     #[test]
     fn what_is_more_often_in_a_part_gains() {
         // Two by two: 10 20 / 5 65.
-        let ratio = gain((10, 30), (15, 100)).unwrap();
+        let ratio = log_likelihood_gain((10, 30), (15, 100)).unwrap();
         assert!((ratio - 10.326).abs() < 0.001, "{ratio}");
-        assert!(gain((10, 30), (12, 100)).unwrap() > ratio);
-        assert_eq!(gain((3, 30), (10, 100)), None);
-        assert_eq!(gain((0, 0), (0, 0)), None);
-        assert!(gain((5, 5), (5, 5)).is_none());
+        assert!(log_likelihood_gain((10, 30), (12, 100)).unwrap() > ratio);
+        assert_eq!(log_likelihood_gain((3, 30), (10, 100)), None);
+        assert_eq!(log_likelihood_gain((0, 0), (0, 0)), None);
+        assert!(log_likelihood_gain((5, 5), (5, 5)).is_none());
     }
 }

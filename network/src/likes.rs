@@ -1,19 +1,19 @@
 //! Likes: who likes what is seen by the one who likes and by the post's author (contract §11.3).
 
-use base::refusal::Subject;
-use base::{PostId, Refusal, Stop, UserId};
+use base::refusal::ResourceRef;
+use base::{Error, PostId, Refusal, UserId};
 use serde_json::json;
 use store::edges::Edge;
 use store::posts::PageRange;
 use store::{Tx, event_log, likes};
 
 use crate::visibility::Viewer;
-use crate::{acts, users};
+use crate::{post_actions, users};
 
 /// Makes a user like a post; false when they did already.
-pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
-    users::active(tx, user)?;
-    let post = acts::target(tx, user, id)?;
+pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
+    users::find_active(tx, user)?;
+    let post = post_actions::resolve_action_target(tx, user, id)?;
     let (author, post) = (post.author_id, post.id);
     let edge = tx.next_id::<()>().get();
     if !likes::insert(tx, user, post, edge)? {
@@ -24,13 +24,13 @@ pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
         "author_id": author.to_string(),
     });
     event_log::append(tx, "like.create", user.get(), post.get(), &body.to_string())?;
-    acts::unless_gone(likes::add_to_post_count(tx, post, 1)?, id)?;
+    post_actions::ensure_post_exists(likes::add_to_post_count(tx, post, 1)?, id)?;
     Ok(true)
 }
 
 /// Ends that a user likes a post; false when they did not.
-pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
-    let post = acts::original(tx, id)?.map_or(id, |post| post.id);
+pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
+    let post = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
     if !likes::delete(tx, user, post)? {
         return Ok(false);
     }
@@ -40,27 +40,27 @@ pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
 }
 
 /// A page of those who like a post, for its author only.
-pub fn of_post(
+pub fn list_post_likers(
     tx: &mut Tx<'_>,
     viewer: UserId,
     id: PostId,
     span: &PageRange,
-) -> Result<Vec<Edge>, Stop> {
-    let post = acts::seen(tx, Viewer::user(viewer), id)?;
+) -> Result<Vec<Edge>, Error> {
+    let post = post_actions::find_visible_post(tx, Viewer::user(viewer), id)?;
     if post.author_id != viewer {
-        return Err(Refusal::NotVisible(Subject::new("tweet", "id", id)).into());
+        return Err(Refusal::NotVisible(ResourceRef::new("tweet", "id", id)).into());
     }
     Ok(likes::page_by_post(tx, id, span)?)
 }
 
 /// A page of what a user likes, for that user only.
-pub fn of_user(
+pub fn list_user_likes(
     tx: &mut Tx<'_>,
     viewer: UserId,
     user: UserId,
     span: &PageRange,
-) -> Result<Vec<Edge>, Stop> {
-    let subject = Subject::new("user", "id", user);
+) -> Result<Vec<Edge>, Error> {
+    let subject = ResourceRef::new("user", "id", user);
     if viewer == user {
         return Ok(likes::page_by_user(tx, user, span)?);
     }

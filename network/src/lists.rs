@@ -1,19 +1,19 @@
 //! Lists: made, changed, read; who is on them, follows and pins them (contract §7.8, §11.3).
 
-use base::refusal::Subject;
+use base::refusal::ResourceRef;
 use base::text::normalize;
-use base::{Fault, Refusal, Stop, UserId};
+use base::{Error, Fault, Refusal, UserId};
 use store::lists::{self, List};
 use store::{Tx, event_log, users};
 
-use crate::visibility::{self, Bar, Sight, Viewer, is_blocked, reached};
+use crate::visibility::{self, AccessDenial, Viewer, Visibility, find_reachable_user, is_blocked};
 
 /// Lists that a user may have (contract §7.8).
-pub const MOST_LISTS: i64 = 1_000;
+pub const MAX_LISTS: i64 = 1_000;
 /// Users that may be on a list (contract §7.8).
-pub const MOST_MEMBERS: i64 = 5_000;
+pub const MAX_MEMBERS: i64 = 5_000;
 /// Lists that a user may pin (contract §7.8).
-pub const MOST_PINNED: usize = 5;
+pub const MAX_PINNED: usize = 5;
 /// The longest name, in characters.
 pub const NAME_LENGTH: usize = 25;
 /// The longest description, in characters.
@@ -32,7 +32,7 @@ pub struct NewList {
 
 /// What of a list is to change.
 #[derive(Clone, Debug, Default)]
-pub struct Change {
+pub struct ListChanges {
     /// Its name.
     pub name: Option<String>,
     /// Its description.
@@ -42,28 +42,28 @@ pub struct Change {
 }
 
 /// The list with an id, if the viewer may see it.
-pub fn seen(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<List>, Fault> {
+pub fn find_visible(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<List>, Fault> {
     let Some(list) = lists::find_by_id(tx, id)? else {
         return Ok(None);
     };
     let owner = users::find_by_id(tx, list.owner_id)?;
-    let sight = visibility::of_list(viewer, &list, owner.as_ref());
-    Ok((sight == Sight::Visible).then_some(list))
+    let sight = visibility::list_visibility(viewer, &list, owner.as_ref());
+    Ok((sight == Visibility::Visible).then_some(list))
 }
 
 /// Makes a list.
-pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Stop> {
+pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Error> {
     // Two at once must count each other.
     users::lock(tx, owner)?;
-    if lists::count_by_owner(tx, owner)? >= MOST_LISTS {
-        let detail = format!("You have reached the limit of {MOST_LISTS} lists.");
+    if lists::count_by_owner(tx, owner)? >= MAX_LISTS {
+        let detail = format!("You have reached the limit of {MAX_LISTS} lists.");
         return Err(Refusal::forbidden(detail).into());
     }
     let list = List {
         id: tx.next_id::<()>().get(),
         owner_id: owner,
-        name: checked("name", &new.name, 1, NAME_LENGTH)?,
-        description: checked("description", &new.description, 0, DESCRIPTION_LENGTH)?,
+        name: validate_length("name", &new.name, 1, NAME_LENGTH)?,
+        description: validate_length("description", &new.description, 0, DESCRIPTION_LENGTH)?,
         private: new.private,
         created_at: tx.now(),
         deleted_at: None,
@@ -78,7 +78,7 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Sto
     Ok(list)
 }
 
-fn checked(
+fn validate_length(
     parameter: &'static str,
     text: &str,
     least: usize,
@@ -88,24 +88,24 @@ fn checked(
     let length = text.chars().count();
     if length < least {
         let message = format!("$.{parameter}: must have a minimum of {least} characters");
-        return Err(Refusal::invalid(parameter, text, message));
+        return Err(Refusal::invalid_parameter(parameter, text, message));
     }
     if length > most {
         let message = format!("$.{parameter}: must have a maximum of {most} characters");
-        return Err(Refusal::invalid(parameter, text, message));
+        return Err(Refusal::invalid_parameter(parameter, text, message));
     }
     Ok(text)
 }
 
 /// Changes a list.
-pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &Change) -> Result<List, Stop> {
-    let before = own(tx, user, id)?;
+pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &ListChanges) -> Result<List, Error> {
+    let before = find_owned_list(tx, user, id)?;
     let mut after = before.clone();
     if let Some(name) = &change.name {
-        after.name = checked("name", name, 1, NAME_LENGTH)?;
+        after.name = validate_length("name", name, 1, NAME_LENGTH)?;
     }
     if let Some(description) = &change.description {
-        after.description = checked("description", description, 0, DESCRIPTION_LENGTH)?;
+        after.description = validate_length("description", description, 0, DESCRIPTION_LENGTH)?;
     }
     after.private = change.private.unwrap_or(before.private);
     lists::update(tx, &before, &after)?;
@@ -114,51 +114,51 @@ pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &Change) -> Result
 }
 
 /// Deletes a list.
-pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Stop> {
-    let list = own(tx, user, id)?;
+pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
+    let list = find_owned_list(tx, user, id)?;
     lists::delete(tx, &list)?;
     Ok(event_log::append(tx, "list.delete", user.get(), id, "")?)
 }
 
 /// Puts a user on a list; false when they are on it already.
-pub fn add_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Stop> {
-    let list = own(tx, owner, id)?;
+pub fn add_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Error> {
+    let list = find_owned_list(tx, owner, id)?;
     // Nobody needs to agree, but whoever blocks the owner is spared.
-    reached(tx, owner, user, "user_id")?;
+    find_reachable_user(tx, owner, user, "user_id")?;
     if lists::is_member(tx, id, user)? {
         return Ok(false);
     }
-    if list.member_count >= MOST_MEMBERS {
-        let detail = format!("This list has reached the limit of {MOST_MEMBERS} members.");
+    if list.member_count >= MAX_MEMBERS {
+        let detail = format!("This list has reached the limit of {MAX_MEMBERS} members.");
         return Err(Refusal::forbidden(detail).into());
     }
     let added = lists::add_member(tx, &list, user)?;
     if added {
-        event_log::append(tx, "list.add", owner.get(), id, &about(user))?;
+        event_log::append(tx, "list.add", owner.get(), id, &user_event_body(user))?;
     }
     Ok(added)
 }
 
 /// Takes a user off a list; false when they are not on it.
-pub fn remove_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Stop> {
-    let list = own(tx, owner, id)?;
+pub fn remove_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Error> {
+    let list = find_owned_list(tx, owner, id)?;
     let removed = lists::remove_member(tx, &list, user)?;
     if removed {
-        event_log::append(tx, "list.remove", owner.get(), id, &about(user))?;
+        event_log::append(tx, "list.remove", owner.get(), id, &user_event_body(user))?;
     }
     Ok(removed)
 }
 
 /// Makes a user follow a list; false when they do already.
-pub fn follow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
+pub fn follow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     lists::lock(tx, id)?;
-    let list = visible(tx, user, id, "list_id")?;
+    let list = require_visible_list(tx, user, id, "list_id")?;
     if list.private {
         return Err(Refusal::forbidden("A private list has no followers.").into());
     }
     if is_blocked(tx, user, list.owner_id)? {
-        let subject = Subject::new("list", "list_id", id);
-        return Err(Bar::Blocked.refusal(subject).into());
+        let subject = ResourceRef::new("list", "list_id", id);
+        return Err(AccessDenial::Blocked.to_refusal(subject).into());
     }
     let new = lists::follow(tx, id, user)?;
     if new {
@@ -168,7 +168,7 @@ pub fn follow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
 }
 
 /// Ends that a user follows a list; false when they do not.
-pub fn unfollow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
+pub fn unfollow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     lists::lock(tx, id)?;
     let was = lists::unfollow(tx, id, user)?;
     if was {
@@ -178,16 +178,16 @@ pub fn unfollow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
 }
 
 /// Pins a list; false when it is pinned already.
-pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
+pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     lists::lock(tx, id)?;
     users::lock(tx, user)?;
-    visible(tx, user, id, "list_id")?;
+    require_visible_list(tx, user, id, "list_id")?;
     let pinned = lists::list_pinned(tx, user)?;
     if pinned.contains(&id) {
         return Ok(false);
     }
-    if pinned.len() >= MOST_PINNED {
-        let detail = format!("You may pin at most {MOST_PINNED} lists.");
+    if pinned.len() >= MAX_PINNED {
+        let detail = format!("You may pin at most {MAX_PINNED} lists.");
         return Err(Refusal::forbidden(detail).into());
     }
     let new = lists::pin(tx, user, id)?;
@@ -196,7 +196,7 @@ pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
 }
 
 /// Unpins a list; false when it is not pinned.
-pub fn unpin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
+pub fn unpin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     let was = lists::unpin(tx, user, id)?;
     if was {
         event_log::append(tx, "list.unpin", user.get(), id, "")?;
@@ -205,20 +205,25 @@ pub fn unpin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
 }
 
 /// The list that is to be changed, which only its owner may; others wait until that is done.
-fn own(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<List, Stop> {
+fn find_owned_list(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<List, Error> {
     lists::lock(tx, id)?;
-    let list = visible(tx, user, id, "id")?;
+    let list = require_visible_list(tx, user, id, "id")?;
     if list.owner_id == user {
         return Ok(list);
     }
     Err(Refusal::forbidden("Only the owner of a list may change it.").into())
 }
 
-fn visible(tx: &mut Tx<'_>, user: UserId, id: i64, parameter: &'static str) -> Result<List, Stop> {
-    let list = seen(tx, Viewer::user(user), id)?;
-    list.ok_or_else(|| Refusal::NotFound(Subject::new("list", parameter, id)).into())
+fn require_visible_list(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    id: i64,
+    parameter: &'static str,
+) -> Result<List, Error> {
+    let list = find_visible(tx, Viewer::user(user), id)?;
+    list.ok_or_else(|| Refusal::NotFound(ResourceRef::new("list", parameter, id)).into())
 }
 
-fn about(user: UserId) -> String {
+fn user_event_body(user: UserId) -> String {
     format!("{{\"user_id\":\"{user}\"}}")
 }

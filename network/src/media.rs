@@ -1,8 +1,8 @@
 //! Media: who may post it, describe it, and give it subtitles.
 
-use base::id::kind;
-use base::refusal::Subject;
-use base::{Fault, Id, Refusal, Stop, UserId};
+use base::id::marker;
+use base::refusal::ResourceRef;
+use base::{Error, Fault, Id, Refusal, UserId};
 use store::media::{self, Media};
 use store::posts::Post;
 use store::{Tx, posts, uploads};
@@ -10,15 +10,15 @@ use store::{Tx, posts, uploads};
 use crate::uploads as rules;
 
 /// Photos of one post.
-const PHOTOS: usize = 4;
+const MAX_PHOTOS: usize = 4;
 
 /// The media that a user posts, in order: four photos, or one animated GIF, or one video, ready
 /// and theirs to use.
-pub(crate) fn attachable(
+pub(crate) fn find_attachable_media(
     tx: &mut Tx<'_>,
     user: UserId,
-    ids: &[Id<kind::Media>],
-) -> Result<Vec<Media>, Stop> {
+    ids: &[Id<marker::MediaMarker>],
+) -> Result<Vec<Media>, Error> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.get()).collect();
     let found = media::find_by_ids(tx, &numbers)?;
     let mut all: Vec<Media> = Vec::with_capacity(ids.len());
@@ -30,33 +30,37 @@ pub(crate) fn attachable(
             }
             _ => {
                 let message = "Your media IDs are invalid.";
-                return Err(Refusal::invalid("media.media_ids", id, message).into());
+                return Err(Refusal::invalid_parameter("media.media_ids", id, message).into());
             }
         }
     }
     let has = |kind: &str| all.iter().any(|one| one.kind == kind);
     if all.len() > 1 && has("animated_gif") {
         let message = "Animated GIFs are not allowed when uploading multiple images.";
-        return Err(legacy(323, message).into());
+        return Err(legacy_refusal(323, message).into());
     }
-    if all.len() > PHOTOS || all.len() > 1 && has("video") {
-        return Err(legacy(324, "The validation of media ids failed.").into());
+    if all.len() > MAX_PHOTOS || all.len() > 1 && has("video") {
+        return Err(legacy_refusal(324, "The validation of media ids failed.").into());
     }
     Ok(all)
 }
 
 /// The one media that a user sends in a message, ready and theirs to use.
-pub(crate) fn sendable(tx: &mut Tx<'_>, user: UserId, id: Id<kind::Media>) -> Result<Media, Stop> {
+pub(crate) fn find_sendable_media(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    id: Id<marker::MediaMarker>,
+) -> Result<Media, Error> {
     if let Some(one) = media::find_by_id(tx, id)?
         && is_usable(tx, user, &one)?
     {
         return Ok(one);
     }
     let message = "Your media IDs are invalid.";
-    Err(Refusal::invalid("attachments.media_id", id, message).into())
+    Err(Refusal::invalid_parameter("attachments.media_id", id, message).into())
 }
 
-fn legacy(code: u16, message: &'static str) -> Refusal {
+fn legacy_refusal(code: u16, message: &'static str) -> Refusal {
     Refusal::Legacy {
         code,
         message: message.into(),
@@ -70,35 +74,40 @@ fn is_usable(tx: &mut Tx<'_>, user: UserId, one: &Media) -> Result<bool, Fault> 
 }
 
 /// The ids that media keys name.
-pub(crate) fn ids_of(keys: &str) -> Vec<Id<kind::Media>> {
+pub(crate) fn parse_media_keys(keys: &str) -> Vec<Id<marker::MediaMarker>> {
     let numbers = keys.split(',').filter_map(|key| key.split_once('_'));
     numbers.filter_map(|(_, id)| Id::parse(id)).collect()
 }
 
 /// What a post and its earlier versions carry, before they go.
-pub(crate) fn carried(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<Id<kind::Media>>, Fault> {
+pub(crate) fn list_attached_media(
+    tx: &mut Tx<'_>,
+    post: &Post,
+) -> Result<Vec<Id<marker::MediaMarker>>, Fault> {
     let Some(root) = post.edit_root_id else {
-        return Ok(ids_of(&post.media_keys));
+        return Ok(parse_media_keys(&post.media_keys));
     };
     let versions = posts::list_versions(tx, root)?;
     let versions = posts::find_by_ids(tx, &versions)?;
-    let keys = versions.iter().map(|version| ids_of(&version.media_keys));
+    let keys = versions
+        .iter()
+        .map(|version| parse_media_keys(&version.media_keys));
     Ok(keys.flatten().collect())
 }
 
 /// Describes a user's media, or what is to become it.
-pub fn describe(
+pub fn set_alt_text(
     tx: &mut Tx<'_>,
     user: UserId,
-    id: Id<kind::Media>,
+    id: Id<marker::MediaMarker>,
     alt_text: &str,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     let made = |tx: &mut Tx<'_>| {
         let found = media::find_by_id(tx, id)?;
         Ok::<_, Fault>(found.is_some_and(|one| one.owner_id == user))
     };
     if !made(tx)? {
-        let upload = rules::own(tx, user, id)?;
+        let upload = rules::find_owned_upload(tx, user, id)?;
         uploads::set_alt_text(tx, upload.id, alt_text)?;
         // What is made of it at this moment was waited for.
         if !made(tx)? {
@@ -109,29 +118,29 @@ pub fn describe(
 }
 
 /// A user's media of one kind.
-fn own(
+fn find_owned_media(
     tx: &mut Tx<'_>,
     user: UserId,
-    id: Id<kind::Media>,
+    id: Id<marker::MediaMarker>,
     kind: &str,
     parameter: &'static str,
-) -> Result<Media, Stop> {
+) -> Result<Media, Error> {
     let found = media::find_by_id(tx, id)?;
     let found = found.filter(|one| one.owner_id == user && one.kind == kind);
-    found.ok_or_else(|| Refusal::NotFound(Subject::new("media", parameter, id)).into())
+    found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", parameter, id)).into())
 }
 
 /// Gives a user's video subtitles in a language.
 pub fn add_subtitles(
     tx: &mut Tx<'_>,
     user: UserId,
-    video: Id<kind::Media>,
+    video: Id<marker::MediaMarker>,
     language: &str,
-    subtitles: Id<kind::Media>,
+    subtitles: Id<marker::MediaMarker>,
     display_name: &str,
-) -> Result<(), Stop> {
-    own(tx, user, video, "video", "id")?;
-    own(tx, user, subtitles, "subtitles", "subtitles.id")?;
+) -> Result<(), Error> {
+    find_owned_media(tx, user, video, "video", "id")?;
+    find_owned_media(tx, user, subtitles, "subtitles", "subtitles.id")?;
     let before = media::find_subtitles(tx, video, language)?;
     media::set_subtitles(tx, video, language, subtitles, display_name)?;
     media::add_post_uses(tx, &[subtitles])?;
@@ -143,10 +152,10 @@ pub fn add_subtitles(
 pub fn remove_subtitles(
     tx: &mut Tx<'_>,
     user: UserId,
-    video: Id<kind::Media>,
+    video: Id<marker::MediaMarker>,
     language: &str,
-) -> Result<(), Stop> {
-    own(tx, user, video, "video", "id")?;
+) -> Result<(), Error> {
+    find_owned_media(tx, user, video, "video", "id")?;
     let before = media::find_subtitles(tx, video, language)?;
     media::remove_subtitles(tx, video, language)?;
     let now = tx.now();

@@ -1,21 +1,21 @@
 //! Mutes: out of one's own sight, without the other knowing.
 
-use base::{Fault, Refusal, Stop, UserId};
+use base::{Error, Fault, Refusal, UserId};
 use store::graph::{self, RelationKind};
 use store::{Tx, event_log};
 
 use crate::users;
 
 /// Makes `source` mute `target`. To repeat it changes nothing.
-pub fn mute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Stop> {
-    users::active(tx, source)?;
+pub fn mute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
+    users::find_active(tx, source)?;
     if source == target {
-        return Err(Refusal::forbidden_as(271, "You can't mute yourself.").into());
+        return Err(Refusal::forbidden_with_code(271, "You can't mute yourself.").into());
     }
-    users::named(tx, target, "target_user_id")?;
+    users::find_target(tx, target, "target_user_id")?;
     let id = tx.next_id::<()>().get();
     if graph::insert(tx, RelationKind::Mute, source, target, id)? {
-        changed(tx, source)?;
+        invalidate_home_timeline(tx, source)?;
         event_log::append(tx, "mute.mute", source.get(), target.get(), "")?;
     }
     Ok(())
@@ -25,13 +25,13 @@ pub fn mute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Stop>
 pub fn unmute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
     let was = graph::delete(tx, RelationKind::Mute, source, target)?;
     if was {
-        changed(tx, source)?;
+        invalidate_home_timeline(tx, source)?;
         event_log::append(tx, "mute.unmute", source.get(), target.get(), "")?;
     }
     Ok(was)
 }
 
 /// Home timelines are worked out from whom one follows and does not mute.
-fn changed(tx: &mut Tx<'_>, source: UserId) -> Result<(), Fault> {
+fn invalidate_home_timeline(tx: &mut Tx<'_>, source: UserId) -> Result<(), Fault> {
     store::users::invalidate_timeline(tx, source)
 }

@@ -6,26 +6,28 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use base::refusal::Subject;
-use base::{Fault, PostId, Refusal, Stop, Time, UserId};
+use base::refusal::ResourceRef;
+use base::{Error, Fault, PostId, Refusal, Time, UserId};
 use serde_json::json;
 use store::news_stories::{self, NewsStory, NewsStoryDetails, NewsStoryState};
 use store::posts::Post;
 use store::{Tx, event_log, graph, topics as stored};
 
-use crate::topics::{self, Trending, public, sentences, telling, words};
+use crate::topics::{
+    self, ComputedTrends, load_public_posts, significant_words, split_sentences, split_words,
+};
 use crate::visibility::Viewer;
 
 /// How far a topic must be above what is usual, in thousandths.
-const LIFT: i64 = 3_000;
+const MIN_LIFT: i64 = 3_000;
 /// How many must write about it, and about how many of them a story tells at least.
-const AUTHORS: usize = 3;
+const MIN_AUTHORS: usize = 3;
 /// Posts about a topic that a story is chosen from: the newest.
-const LOOKED_AT: i64 = 200;
+const MAX_CANDIDATE_POSTS: i64 = 200;
 /// Posts of a story.
-const POSTS: usize = 10;
+const MAX_STORY_POSTS: usize = 10;
 /// Topics that stories are made about at once.
-const STORIES: usize = 50;
+const MAX_STORIES: usize = 50;
 /// Letters of a headline.
 const NAME: usize = 100;
 /// Letters of a summary.
@@ -39,7 +41,7 @@ const DISCLAIMER: &str =
 
 /// What an operator writes.
 #[derive(Clone, Debug, Default)]
-pub struct NewStory {
+pub struct NewNewsStory {
     /// Its headline: 1–100 characters.
     pub name: String,
     /// Its category: at most 50.
@@ -57,7 +59,7 @@ pub struct NewStory {
 }
 
 /// Writes a story.
-pub fn create(tx: &mut Tx<'_>, new: &NewStory) -> Result<NewsStory, Stop> {
+pub fn create(tx: &mut Tx<'_>, new: &NewNewsStory) -> Result<NewsStory, Error> {
     let bounds = [
         ("name", &new.name, NAME),
         ("category", &new.category, 50),
@@ -68,21 +70,21 @@ pub fn create(tx: &mut Tx<'_>, new: &NewStory) -> Result<NewsStory, Stop> {
     for (name, text, most) in bounds {
         if text.chars().count() > most {
             let message = format!("The `{name}` of a story has at most {most} characters");
-            return Err(Refusal::invalid(name, text, message).into());
+            return Err(Refusal::invalid_parameter(name, text, message).into());
         }
     }
     if new.name.trim().is_empty() {
-        return Err(Refusal::missing("name").into());
+        return Err(Refusal::missing_parameter("name").into());
     }
-    let found = public(tx, &new.post_ids)?;
+    let found = load_public_posts(tx, &new.post_ids)?;
     let hidden = |id: &&PostId| !found.iter().any(|post| post.id == **id);
     if let Some(id) = new.post_ids.iter().find(hidden) {
         let message = format!("not everyone may see post [{id}]");
-        return Err(Refusal::invalid("post", id, message).into());
+        return Err(Refusal::invalid_parameter("post", id, message).into());
     }
-    if found.len() > POSTS {
-        let message = format!("A story has at most {POSTS} posts");
-        return Err(Refusal::invalid("post", found.len(), message).into());
+    if found.len() > MAX_STORY_POSTS {
+        let message = format!("A story has at most {MAX_STORY_POSTS} posts");
+        return Err(Refusal::invalid_parameter("post", found.len(), message).into());
     }
     let now = tx.now();
     let story = NewsStory {
@@ -106,44 +108,44 @@ pub fn create(tx: &mut Tx<'_>, new: &NewStory) -> Result<NewsStory, Stop> {
 }
 
 /// Shows a draft to everyone.
-pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Stop> {
+pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
     let mut story = find(tx, id)?;
     if story.state != NewsStoryState::Draft {
         return Err(Refusal::forbidden("This story is published already.").into());
     }
     story.state = NewsStoryState::Published;
     story.updated_at = tx.now();
-    let words = match tell(tx, Viewer::anyone(), &story)? {
-        Some(told) => found_by(&told),
+    let words = match render_story(tx, Viewer::anonymous(), &story)? {
+        Some(told) => search_words(&told),
         None => BTreeSet::new(),
     };
     news_stories::upsert(tx, &story, &words)?;
-    announce(tx, &story)?;
+    announce_story(tx, &story)?;
     Ok(story)
 }
 
 /// Lets a story that came from elsewhere be found by its words.
-pub fn index(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+pub fn index_story(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     let Some(story) = news_stories::find_by_id(tx, id)? else {
         return Ok(());
     };
     if story.state != NewsStoryState::Published {
         return Ok(());
     }
-    match tell(tx, Viewer::anyone(), &story)? {
-        Some(told) => news_stories::upsert(tx, &story, &found_by(&told)),
+    match render_story(tx, Viewer::anonymous(), &story)? {
+        Some(told) => news_stories::upsert(tx, &story, &search_words(&told)),
         None => Ok(()),
     }
 }
 
-fn announce(tx: &mut Tx<'_>, story: &NewsStory) -> Result<(), Fault> {
+fn announce_story(tx: &mut Tx<'_>, story: &NewsStory) -> Result<(), Fault> {
     let body = json!({ "topic": story.topic }).to_string();
     event_log::append(tx, "news.new", 0, story.id, &body)
 }
 
 /// Takes a story away. Of one that the platform made no other is made about its topic: it stays,
 /// without posts.
-pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Stop> {
+pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
     let mut story = find(tx, id)?;
     if story.topic.is_empty() {
         story.state = NewsStoryState::Deleted;
@@ -156,10 +158,10 @@ pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Stop> {
 }
 
 /// The story with an id, a draft too.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Stop> {
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
     let there = |story: &NewsStory| story.state != NewsStoryState::Deleted && !is_withdrawn(story);
     let story = news_stories::find_by_id(tx, id)?.filter(there);
-    story.ok_or_else(|| Refusal::NotFound(Subject::new("news", "id", id)).into())
+    story.ok_or_else(|| Refusal::NotFound(ResourceRef::new("news", "id", id)).into())
 }
 
 fn is_withdrawn(story: &NewsStory) -> bool {
@@ -167,9 +169,13 @@ fn is_withdrawn(story: &NewsStory) -> bool {
 }
 
 /// The published story with an id, as it is told to a viewer.
-pub fn told(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<NewsStoryDetails>, Fault> {
+pub fn find_published(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    id: i64,
+) -> Result<Option<NewsStoryDetails>, Fault> {
     match news_stories::find_by_id(tx, id)? {
-        Some(story) if story.state == NewsStoryState::Published => tell(tx, viewer, &story),
+        Some(story) if story.state == NewsStoryState::Published => render_story(tx, viewer, &story),
         _ => Ok(None),
     }
 }
@@ -177,7 +183,7 @@ pub fn told(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<NewsStory
 /// Stories that are looked at in one go.
 const BATCH: i64 = 100;
 /// Goes of one search.
-const GOES: usize = 5;
+const MAX_SEARCH_BATCHES: usize = 5;
 
 /// The published stories that changed from a moment on and hold every word of a query, the latest
 /// change first.
@@ -188,13 +194,13 @@ pub fn search(
     from: Time,
     limit: usize,
 ) -> Result<Vec<NewsStoryDetails>, Fault> {
-    let asked: BTreeSet<String> = words(query).collect();
+    let asked: BTreeSet<String> = split_words(query).collect();
     // The longest word leaves the fewest candidates.
     let Some(first) = asked.iter().max_by_key(|word| word.chars().count()) else {
         return Ok(Vec::new());
     };
     let (mut found, mut below) = (Vec::new(), (Time::from_ms(i64::MAX), i64::MAX));
-    for _ in 0..GOES {
+    for _ in 0..MAX_SEARCH_BATCHES {
         let batch = news_stories::list_by_word(tx, first, from, below, BATCH)?;
         let Some(last) = batch.last() else {
             break;
@@ -205,8 +211,8 @@ pub fn search(
                 return Ok(found);
             }
             // What it says now, not what it said when it was indexed.
-            if let Some(told) = tell(tx, viewer, &story)?
-                && asked.is_subset(&found_by(&told))
+            if let Some(told) = render_story(tx, viewer, &story)?
+                && asked.is_subset(&search_words(&told))
             {
                 found.push(told);
             }
@@ -215,7 +221,7 @@ pub fn search(
     Ok(found)
 }
 
-fn found_by(told: &NewsStoryDetails) -> BTreeSet<String> {
+fn search_words(told: &NewsStoryDetails) -> BTreeSet<String> {
     let mut text = [
         told.name.as_str(),
         &told.category,
@@ -234,18 +240,18 @@ fn found_by(told: &NewsStoryDetails) -> BTreeSet<String> {
             text.push_str(name);
         }
     }
-    let all: BTreeSet<String> = words(&text).collect();
+    let all: BTreeSet<String> = split_words(&text).collect();
     all.into_iter().take(WORDS).collect()
 }
 
 /// A story in its posts' words; none when too few of them are left. Whoever is blocked by an author
 /// is told it without that author's.
-fn tell(
+fn render_story(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     story: &NewsStory,
 ) -> Result<Option<NewsStoryDetails>, Fault> {
-    let mut posts = public(tx, &story.post_ids)?;
+    let mut posts = load_public_posts(tx, &story.post_ids)?;
     if let Some(user) = viewer.user {
         let authors: Vec<UserId> = posts.iter().map(|post| post.author_id).collect();
         let blockers = graph::filter_blockers(tx, &authors, user)?;
@@ -257,10 +263,10 @@ fn tell(
         category: story.category.clone(),
         hook: story.hook.clone(),
         summary: story.summary.clone(),
-        keywords: keywords(&posts),
-        topics: named(&posts, '#'),
-        mentioned_usernames: people(&posts),
-        tickers: named(&posts, '$'),
+        keywords: top_keywords(&posts),
+        topics: top_tags(&posts, '#'),
+        mentioned_usernames: top_mentions(&posts),
+        tickers: top_tags(&posts, '$'),
         post_ids: posts.iter().map(|post| post.id).collect(),
         disclaimer: story.disclaimer.clone(),
         updated_at: story.updated_at,
@@ -268,27 +274,27 @@ fn tell(
     if story.topic.is_empty() {
         if posts.is_empty() {
             let text = [story.name.as_str(), &story.summary].join(" ");
-            told.keywords = telling(&text).into_iter().take(NAMES).collect();
+            told.keywords = significant_words(&text).into_iter().take(NAMES).collect();
         }
         return Ok(Some(told));
     }
-    if posts.len() < AUTHORS {
+    if posts.len() < MIN_AUTHORS {
         return Ok(None);
     }
     let finance = story.topic.starts_with('$');
     let category = if finance { "Finance" } else { "News" };
     category.clone_into(&mut told.category);
     DISCLAIMER.clone_into(&mut told.disclaimer);
-    compose(&mut told, &posts, &story.topic);
+    compose_from_posts(&mut told, &posts, &story.topic);
     Ok(Some(told))
 }
 
 /// Headline, hook and summary, in the order of the posts: each sentence once.
-fn compose(told: &mut NewsStoryDetails, posts: &[Post], topic: &str) {
+fn compose_from_posts(told: &mut NewsStoryDetails, posts: &[Post], topic: &str) {
     let mut seen = HashSet::new();
-    let all = posts.iter().flat_map(|post| sentences(&post.text));
+    let all = posts.iter().flat_map(|post| split_sentences(&post.text));
     let mut rest = all.filter(|sentence| seen.insert(sentence.to_lowercase()));
-    told.name = shortened(&rest.next().unwrap_or_else(|| topic.to_owned()));
+    told.name = truncate_headline(&rest.next().unwrap_or_else(|| topic.to_owned()));
     told.hook = rest.next().unwrap_or_default();
     let mut summary = told.hook.clone();
     for sentence in rest {
@@ -307,7 +313,7 @@ fn compose(told: &mut NewsStoryDetails, posts: &[Post], topic: &str) {
     };
 }
 
-fn shortened(sentence: &str) -> String {
+fn truncate_headline(sentence: &str) -> String {
     if sentence.chars().count() <= NAME {
         return sentence.to_owned();
     }
@@ -317,9 +323,9 @@ fn shortened(sentence: &str) -> String {
 }
 
 /// The words that most posts have, at least two of them.
-fn keywords(posts: &[Post]) -> Vec<String> {
-    let all = posts.iter().flat_map(|post| telling(&post.text));
-    let mut counted = counts(all);
+fn top_keywords(posts: &[Post]) -> Vec<String> {
+    let all = posts.iter().flat_map(|post| significant_words(&post.text));
+    let mut counted = count_by_frequency(all);
     counted.retain(|(_, count)| *count >= 2 || posts.len() == 1);
     counted
         .into_iter()
@@ -329,7 +335,7 @@ fn keywords(posts: &[Post]) -> Vec<String> {
 }
 
 /// How often each is there, the most frequent first.
-fn counts(all: impl Iterator<Item = String>) -> Vec<(String, usize)> {
+fn count_by_frequency(all: impl Iterator<Item = String>) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for one in all {
         *counts.entry(one).or_default() += 1;
@@ -340,10 +346,12 @@ fn counts(all: impl Iterator<Item = String>) -> Vec<(String, usize)> {
 }
 
 /// Hashtags or cashtags of posts, without their sign, the most frequent first.
-fn named(posts: &[Post], sign: char) -> Vec<String> {
-    let all = posts.iter().flat_map(|post| topics::of_text(&post.text));
+fn top_tags(posts: &[Post], sign: char) -> Vec<String> {
+    let all = posts
+        .iter()
+        .flat_map(|post| topics::extract_topics(&post.text));
     let all = all.filter_map(|topic| topic.strip_prefix(sign).map(str::to_owned));
-    counts(all)
+    count_by_frequency(all)
         .into_iter()
         .map(|(name, _)| name)
         .take(NAMES)
@@ -351,13 +359,13 @@ fn named(posts: &[Post], sign: char) -> Vec<String> {
 }
 
 /// Who is mentioned, the most frequent first.
-fn people(posts: &[Post]) -> Vec<String> {
+fn top_mentions(posts: &[Post]) -> Vec<String> {
     let all = posts.iter().flat_map(|post| {
-        let found = base::text::entities(&post.text).mentions;
+        let found = base::text::extract_entities(&post.text).mentions;
         let names: BTreeSet<String> = found.into_iter().map(|name| name.text).collect();
         names
     });
-    counts(all)
+    count_by_frequency(all)
         .into_iter()
         .map(|(name, _)| name)
         .take(NAMES)
@@ -366,21 +374,21 @@ fn people(posts: &[Post]) -> Vec<String> {
 
 /// What the posts of the last hours come to, worked out and not yet stored.
 #[derive(Clone, Debug)]
-pub struct Outlook {
-    trending: Trending,
+pub struct NewsUpdate {
+    trending: ComputedTrends,
     /// Topics whose stories have other posts now, with these.
-    due: Vec<(String, Vec<PostId>)>,
+    due_stories: Vec<(String, Vec<PostId>)>,
 }
 
-impl Outlook {
+impl NewsUpdate {
     /// How many topics trend.
-    pub const fn trends(&self) -> usize {
+    pub const fn trend_count(&self) -> usize {
         self.trending.trends.len()
     }
 
     /// Nothing is to be stored.
-    pub const fn is_known(&self) -> bool {
-        !self.trending.is_new && self.due.is_empty()
+    pub const fn is_unchanged(&self) -> bool {
+        !self.trending.is_new && self.due_stories.is_empty()
     }
 }
 
@@ -389,28 +397,33 @@ impl Outlook {
 /// A story is made about each of the topics that rise most. It needs a lift of 3 and three
 /// authors. Its posts are of different authors, chosen from the newest about the topic of the last
 /// day, the most central first: those that share most words with the others.
-pub fn look_out(tx: &mut Tx<'_>) -> Result<Outlook, Fault> {
-    let rising = topics::rising(tx)?;
-    let trending = topics::trending(tx, &rising)?;
+pub fn compute_update(tx: &mut Tx<'_>) -> Result<NewsUpdate, Fault> {
+    let rising = topics::find_rising_topics(tx)?;
+    let trending = topics::compute_trends(tx, &rising)?;
     let mut due = Vec::new();
-    let strong = rising.iter().filter(|rise| rise.lift >= LIFT);
-    for rise in strong.take(STORIES) {
-        if usize::try_from(rise.authors).unwrap_or(0) >= AUTHORS {
-            due.extend(posts_of(tx, &rise.topic)?.map(|posts| (rise.topic.clone(), posts)));
+    let strong = rising.iter().filter(|rise| rise.lift >= MIN_LIFT);
+    for rise in strong.take(MAX_STORIES) {
+        if usize::try_from(rise.authors).unwrap_or(0) >= MIN_AUTHORS {
+            due.extend(
+                choose_story_posts(tx, &rise.topic)?.map(|posts| (rise.topic.clone(), posts)),
+            );
         }
     }
-    Ok(Outlook { trending, due })
+    Ok(NewsUpdate {
+        trending,
+        due_stories: due,
+    })
 }
 
 /// The posts that a topic's story has now; none where it has them already or there is no story.
-fn posts_of(tx: &mut Tx<'_>, topic: &str) -> Result<Option<Vec<PostId>>, Fault> {
-    let newest = stored::list_newest_posts(tx, topic, LOOKED_AT)?;
-    let day = topics::hour(tx.now()) - 24;
-    let mut posts = public(tx, &newest)?;
-    posts.retain(|post| topics::hour(post.created_at) > day);
-    let posts = central(posts);
+fn choose_story_posts(tx: &mut Tx<'_>, topic: &str) -> Result<Option<Vec<PostId>>, Fault> {
+    let newest = stored::list_newest_posts(tx, topic, MAX_CANDIDATE_POSTS)?;
+    let day = topics::hour_number(tx.now()) - 24;
+    let mut posts = load_public_posts(tx, &newest)?;
+    posts.retain(|post| topics::hour_number(post.created_at) > day);
+    let posts = rank_central_posts(posts);
     let story = news_stories::find_by_topic(tx, topic)?;
-    Ok((posts.len() >= AUTHORS && is_due(story.as_ref(), &posts)).then_some(posts))
+    Ok((posts.len() >= MIN_AUTHORS && is_due(story.as_ref(), &posts)).then_some(posts))
 }
 
 fn is_due(story: Option<&NewsStory>, posts: &[PostId]) -> bool {
@@ -419,14 +432,14 @@ fn is_due(story: Option<&NewsStory>, posts: &[PostId]) -> bool {
 
 /// Stores what was worked out; how many stories changed. Where several nodes have worked it out,
 /// one stores after the other.
-pub fn store(tx: &mut Tx<'_>, outlook: &Outlook) -> Result<usize, Fault> {
-    stored::claim_cursor(tx, topics::READER)?;
+pub fn store_update(tx: &mut Tx<'_>, outlook: &NewsUpdate) -> Result<usize, Fault> {
+    stored::claim_cursor(tx, topics::TOPICS_READER)?;
     if outlook.trending.is_new {
         stored::replace_trends(tx, &outlook.trending.trends)?;
     }
     let mut changed = 0;
-    for (topic, posts) in &outlook.due {
-        if renew(tx, topic, posts)? {
+    for (topic, posts) in &outlook.due_stories {
+        if update_story(tx, topic, posts)? {
             changed += 1;
         }
     }
@@ -434,7 +447,7 @@ pub fn store(tx: &mut Tx<'_>, outlook: &Outlook) -> Result<usize, Fault> {
 }
 
 /// Makes a topic's story, or has it take other posts on.
-fn renew(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, Fault> {
+fn update_story(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, Fault> {
     let before = news_stories::find_by_topic(tx, topic)?;
     if !is_due(before.as_ref(), posts) {
         return Ok(false);
@@ -456,12 +469,12 @@ fn renew(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, Fault> 
     });
     posts.clone_into(&mut story.post_ids);
     story.updated_at = now;
-    let Some(told) = tell(tx, Viewer::anyone(), &story)? else {
+    let Some(told) = render_story(tx, Viewer::anonymous(), &story)? else {
         return Ok(false);
     };
-    news_stories::upsert(tx, &story, &found_by(&told))?;
+    news_stories::upsert(tx, &story, &search_words(&told))?;
     if is_new {
-        announce(tx, &story)?;
+        announce_story(tx, &story)?;
     }
     Ok(true)
 }
@@ -469,11 +482,11 @@ fn renew(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, Fault> 
 /// The posts that share most words with the others, one an author: the sum over the others of the
 /// shared words' part in all words of the two; among equals those that were acted on most, then
 /// the older.
-fn central(posts: Vec<Post>) -> Vec<PostId> {
+fn rank_central_posts(posts: Vec<Post>) -> Vec<PostId> {
     let worded: Vec<(Post, BTreeSet<String>)> = posts
         .into_iter()
         .map(|post| {
-            let words = telling(&post.text);
+            let words = significant_words(&post.text);
             (post, words)
         })
         .collect();
@@ -491,5 +504,5 @@ fn central(posts: Vec<Post>) -> Vec<PostId> {
     let mut authors: HashSet<UserId> = HashSet::new();
     let chosen = ranked.into_iter().map(|(_, _, post)| post);
     let chosen = chosen.filter(|post| authors.insert(post.author_id));
-    chosen.map(|post| post.id).take(POSTS).collect()
+    chosen.map(|post| post.id).take(MAX_STORY_POSTS).collect()
 }

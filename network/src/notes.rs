@@ -3,19 +3,19 @@
 
 mod claims;
 
-use base::id::first_at;
-use base::refusal::Subject;
-use base::{Fault, PostId, Refusal, Stop, UserId};
+use base::id::first_snowflake_at;
+use base::refusal::ResourceRef;
+use base::{Error, Fault, PostId, Refusal, UserId};
 use serde_json::json;
 use store::notes::{self, CommunityNote, NoteFeedQuery};
 use store::posts::{PageRange, PostState};
 use store::{Tx, event_log};
 
-use crate::audit::{self, By, Kind};
+use crate::audit::{self, AuditAction, AuditActor};
 use crate::users;
-use crate::visibility::touched;
+use crate::visibility::find_interactable_post;
 
-pub use claims::{bucket, score};
+pub use claims::{score_bucket, score_claims};
 
 const NO_WRITER: &str = "User must be an API Note Writer to access this endpoint.";
 const TWICE: &str = "User already created a note for this post.";
@@ -41,8 +41,8 @@ pub struct NewNote {
 }
 
 /// Lets a user write notes, or no longer; false when it was so already.
-pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Stop> {
-    users::active(tx, user)?;
+pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Error> {
+    users::find_active(tx, user)?;
     let changed = notes::set_note_writer(tx, user, may)?;
     if changed {
         let body = json!({ "note_writer": may });
@@ -53,11 +53,11 @@ pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Stop
             user.get(),
             &body.to_string(),
         )?;
-        let by = By::operator();
+        let by = AuditActor::operator();
         audit::append(
             tx,
             &by,
-            Kind::USER_UPDATE,
+            AuditAction::USER_UPDATE,
             None,
             &json!({ "user_id": user.to_string(), "note_writer": may }),
         )?;
@@ -66,12 +66,12 @@ pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Stop
 }
 
 /// Writes a note on a post that its writer may see: one in each pool.
-pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<CommunityNote, Stop> {
-    users::active(tx, author)?;
+pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<CommunityNote, Error> {
+    users::find_active(tx, author)?;
     if !notes::is_note_writer(tx, author)? {
         return Err(Refusal::forbidden(NO_WRITER).into());
     }
-    let text = worded(&new.text)?;
+    let text = validate_note_text(&new.text)?;
     let mut tags: Vec<&str> = Vec::new();
     for tag in &new.misleading_tags {
         if !tags.contains(&tag.as_str()) {
@@ -81,15 +81,15 @@ pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<Communit
     if new.classification == MISLEADING && tags.is_empty() {
         let message =
             format!("A note that is {MISLEADING} needs at least one of `misleading_tags`");
-        return Err(Refusal::invalid("info.misleading_tags", "[]", message).into());
+        return Err(Refusal::invalid_parameter("info.misleading_tags", "[]", message).into());
     }
-    let post = post(tx, author, new.post_id)?;
+    let post = find_note_target(tx, author, new.post_id)?;
     let note = CommunityNote {
         id: tx.next_id::<()>().get(),
         author_id: author,
         post_id: post,
         test_mode: new.test_mode,
-        score: score(&text),
+        score: score_claims(&text),
         text,
         classification: new.classification.clone(),
         misleading_tags: tags.join(","),
@@ -101,77 +101,82 @@ pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<Communit
     if !notes::insert(tx, &note)? {
         return Err(Refusal::forbidden(TWICE).into());
     }
-    tell(tx, "note.create", author, &note)?;
+    append_note_event(tx, "note.create", author, &note)?;
     Ok(note)
 }
 
 /// The text of a note, once it keeps the bounds.
-fn worded(text: &str) -> Result<String, Refusal> {
+fn validate_note_text(text: &str) -> Result<String, Refusal> {
     let text = base::text::normalize(text.trim()).into_owned();
-    if !base::text::weigh(&text, 0..0).permitted_280 {
+    if !base::text::weigh_text(&text, 0..0).permitted_280 {
         let message = "The `info.text` of a note must have 1 to 280 characters, by weight";
-        return Err(Refusal::invalid("info.text", text, message));
+        return Err(Refusal::invalid_parameter("info.text", text, message));
     }
-    let sourced = base::text::entities(&text).urls.iter().any(|url| {
+    let sourced = base::text::extract_entities(&text).urls.iter().any(|url| {
         let address = url.text.to_ascii_lowercase();
         address.starts_with("http://") || address.starts_with("https://")
     });
     if !sourced {
         let message = "The `info.text` of a note must contain a URL";
-        return Err(Refusal::invalid("info.text", text, message));
+        return Err(Refusal::invalid_parameter("info.text", text, message));
     }
     Ok(text)
 }
 
 /// The post that a note is on: of a repost what it reposts, and no old version.
-fn post(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<PostId, Stop> {
-    let post = touched(tx, user, id, "post_id")?;
+fn find_note_target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<PostId, Error> {
+    let post = find_interactable_post(tx, user, id, "post_id")?;
     if post.state == PostState::Superseded {
         return Err(Refusal::forbidden("You are not permitted to perform this action.").into());
     }
     Ok(post.id)
 }
 
-fn tell(tx: &mut Tx<'_>, kind: &str, actor: UserId, note: &CommunityNote) -> Result<(), Fault> {
+fn append_note_event(
+    tx: &mut Tx<'_>,
+    kind: &str,
+    actor: UserId,
+    note: &CommunityNote,
+) -> Result<(), Fault> {
     let body = json!({ "post_id": note.post_id.to_string(), "test_mode": note.test_mode });
     event_log::append(tx, kind, actor.get(), note.id, &body.to_string())
 }
 
 /// The score of a draft for a note on a post that the user may see, in thousandths.
-pub fn evaluate(tx: &mut Tx<'_>, user: UserId, id: PostId, text: &str) -> Result<i64, Stop> {
+pub fn evaluate(tx: &mut Tx<'_>, user: UserId, id: PostId, text: &str) -> Result<i64, Error> {
     let text = base::text::normalize(text.trim());
     if text.is_empty() {
-        return Err(Refusal::missing("note_text").into());
+        return Err(Refusal::missing_parameter("note_text").into());
     }
-    post(tx, user, id)?;
-    Ok(score(&text))
+    find_note_target(tx, user, id)?;
+    Ok(score_claims(&text))
 }
 
 /// Removes a note of one's own. Another's is as good as none.
-pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Stop> {
+pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
     let note = find(tx, id)?;
     if note.author_id != user {
-        return Err(missing(id).into());
+        return Err(note_not_found(id).into());
     }
     notes::delete(tx, id)?;
-    tell(tx, "note.delete", user, &note)?;
+    append_note_event(tx, "note.delete", user, &note)?;
     Ok(())
 }
 
 /// The note with an id.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<CommunityNote, Stop> {
-    notes::find_by_id(tx, id)?.ok_or_else(|| missing(id).into())
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<CommunityNote, Error> {
+    notes::find_by_id(tx, id)?.ok_or_else(|| note_not_found(id).into())
 }
 
-fn missing(id: i64) -> Refusal {
-    Refusal::NotFound(Subject::new("note", "id", id))
+fn note_not_found(id: i64) -> Refusal {
+    Refusal::NotFound(ResourceRef::new("note", "id", id))
 }
 
 /// Rates a note of someone else; a later rating takes the place of an earlier one.
-pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<CommunityNote, Stop> {
+pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<CommunityNote, Error> {
     // The counters follow what stands there: nobody rates twice at once.
     store::users::lock(tx, user)?;
-    users::active(tx, user)?;
+    users::find_active(tx, user)?;
     let note = find(tx, id)?;
     if note.author_id == user {
         return Err(Refusal::forbidden("Nobody rates a note of their own.").into());
@@ -183,9 +188,9 @@ pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<Com
 }
 
 /// Asks for a note on a post; false when the user has done so already.
-pub fn request(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
-    users::active(tx, user)?;
-    let post = post(tx, user, id)?;
+pub fn request(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
+    users::find_active(tx, user)?;
+    let post = find_note_target(tx, user, id)?;
     let new = notes::insert_request(tx, post, user)?;
     if new {
         event_log::append(tx, "note.request", user.get(), post.get(), "")?;
@@ -194,9 +199,9 @@ pub fn request(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> 
 }
 
 /// Ratings below which nothing is decided.
-const FEW: i64 = 5;
+const MIN_RATINGS: i64 = 5;
 /// Ratings from which a split is a lack of consensus rather than of ratings.
-const MANY: i64 = 10;
+const MIN_CONSENSUS_RATINGS: i64 = 10;
 
 /// How a note is rated, from its ratings alone. Nobody has rated it: `needs_your_help`; fewer than
 /// five did: `minimum_ratings_not_met`. Then two thirds decide: `currently_rated_helpful` or
@@ -206,15 +211,15 @@ pub const fn status(note: &CommunityNote) -> &'static str {
     let all = note.helpful + note.not_helpful;
     if all == 0 {
         "needs_your_help"
-    } else if all < FEW {
+    } else if all < MIN_RATINGS {
         "minimum_ratings_not_met"
     } else if note.helpful * 3 >= all * 2 {
         "currently_rated_helpful"
-    } else if all >= MANY && note.not_helpful * 10 >= all * 9 {
+    } else if all >= MIN_CONSENSUS_RATINGS && note.not_helpful * 10 >= all * 9 {
         "firm_reject"
     } else if note.not_helpful * 3 >= all * 2 {
         "currently_rated_not_helpful"
-    } else if all < MANY {
+    } else if all < MIN_CONSENSUS_RATINGS {
         "needs_more_ratings"
     } else {
         "insufficient_consensus"
@@ -222,9 +227,9 @@ pub const fn status(note: &CommunityNote) -> &'static str {
 }
 
 /// How far back posts may be written on: a week.
-const REACH_MS: i64 = 7 * 24 * 3600 * 1000;
+const MAX_POST_AGE_MS: i64 = 7 * 24 * 3600 * 1000;
 /// How many of the newest posts each feed looks at.
-const SIZES: [(&str, i64); 4] = [
+const FEED_SIZES: [(&str, i64); 4] = [
     ("small", 500),
     ("large", 2_000),
     ("xl", 5_000),
@@ -233,14 +238,14 @@ const SIZES: [(&str, i64); 4] = [
 
 /// Which posts a writer chooses from: `feed_size: small, feed_lang: en`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection {
+pub struct NoteFeedSelection {
     size: i64,
     lang: String,
 }
 
-impl Default for Selection {
+impl Default for NoteFeedSelection {
     fn default() -> Self {
-        let [(_, size), ..] = SIZES;
+        let [(_, size), ..] = FEED_SIZES;
         Self {
             size,
             lang: "en".to_owned(),
@@ -248,7 +253,7 @@ impl Default for Selection {
     }
 }
 
-impl Selection {
+impl NoteFeedSelection {
     /// Reads one; none when it is not valid.
     pub fn parse(text: &str) -> Option<Self> {
         let (mut size, mut lang) = (None, None);
@@ -257,7 +262,7 @@ impl Selection {
             let value = value.trim();
             match name.trim() {
                 "feed_size" if size.is_none() => {
-                    let known = SIZES.iter().find(|(name, _)| *name == value)?;
+                    let known = FEED_SIZES.iter().find(|(name, _)| *name == value)?;
                     size = Some(known.1);
                 }
                 "feed_lang" if lang.is_none() => {
@@ -281,11 +286,11 @@ impl Selection {
 /// week that everyone may see, in the language chosen, among the newest of the network (as many
 /// as the feed's size says) or with a request for a note; not the writer's own, and none that the
 /// writer has a note on in this pool.
-pub fn eligible(
+pub fn list_eligible_posts(
     tx: &mut Tx<'_>,
     writer: UserId,
     test_mode: bool,
-    selection: &Selection,
+    selection: &NoteFeedSelection,
     span: &PageRange,
 ) -> Result<Vec<PostId>, Fault> {
     let feed = NoteFeedQuery {
@@ -296,19 +301,19 @@ pub fn eligible(
             .cloned()
             .unwrap_or_default(),
         newest: notes::post_id_at_depth(tx, selection.size)?,
-        oldest: first_at(tx.now().plus_ms(-REACH_MS)) - 1,
+        oldest: first_snowflake_at(tx.now().plus_ms(-MAX_POST_AGE_MS)) - 1,
     };
     notes::eligible_posts(tx, &feed, span)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Selection;
+    use super::NoteFeedSelection;
 
     #[test]
     fn a_selection_is_read() {
         let chosen = |size, lang: &str| {
-            Some(Selection {
+            Some(NoteFeedSelection {
                 size,
                 lang: lang.to_owned(),
             })
@@ -325,7 +330,7 @@ mod tests {
             ("feed_size: xl, feed_size: xl", None),
             ("feed_color: red", None),
         ] {
-            assert_eq!(Selection::parse(text), wanted, "{text}");
+            assert_eq!(NoteFeedSelection::parse(text), wanted, "{text}");
         }
     }
 }

@@ -1,26 +1,26 @@
 //! OAuth 1.0a in three steps: a request token, the user's answer, an access token
 //! (contract §2.3). Signatures are verified before; pages are made after.
 
-use base::refusal::Unproven;
-use base::secret::{digest, same};
-use base::{AppId, Chance, Fault, Refusal, Scopes, Secret, Stop, Time, UserId};
+use base::refusal::AuthenticationProblem;
+use base::secret::{constant_time_eq, digest};
+use base::{AppId, Error, Fault, Refusal, Rng, Scopes, Secret, Time, UserId};
 use serde_json::json;
 use store::apps::{App, AppStatus};
 use store::request_tokens::{self, RequestToken, RequestTokenState as Progress};
 use store::{Tx, apps};
 
 use crate::apps::Permission;
-use crate::audit::{self, By, Kind};
-use crate::{callback, grants, tokens, users};
+use crate::audit::{self, AuditAction, AuditActor};
+use crate::{callback_urls, grants, tokens, users};
 
-pub use crate::callback::Ports;
-pub use crate::grants::Outcome;
+pub use crate::callback_urls::LoopbackPorts;
+pub use crate::grants::GrantOutcome;
 
 /// A request token and its verifier live for a quarter of an hour (contract §2.3).
 pub const REQUEST_TTL_MS: i64 = 15 * 60 * 1000;
 
 /// How many verifiers or PINs may be tried on one request token.
-pub const TRIES: i64 = 5;
+pub const MAX_VERIFIER_TRIES: i64 = 5;
 
 /// The code of refusals that have none: spoken as 401 with the bare sentence as plain text.
 pub const PLAIN_TEXT: u16 = 0;
@@ -30,7 +30,7 @@ const OUT_OF_BAND: &str = "oob";
 
 /// A request token and its secret, shown once.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub struct RequestTokenPair {
     /// The token.
     pub token: Secret,
     /// Its secret.
@@ -39,7 +39,7 @@ pub struct Pair {
 
 /// A request token that waits for the user's answer.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub struct PendingAuthorization {
     /// The app that asks.
     pub app: App,
     /// Where the user goes afterwards; none: a PIN is shown.
@@ -52,7 +52,7 @@ pub struct Waiting {
 
 /// Why a request token cannot be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gone {
+pub enum RequestTokenProblem {
     /// It was never given out, or long ago.
     Unknown,
     /// It was approved before.
@@ -67,7 +67,7 @@ pub enum Gone {
 
 /// What follows an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Approved {
+pub enum OAuth1Approval {
     /// The user goes back to the app, with the verifier.
     Redirect(String),
     /// The user types these seven digits into the app.
@@ -76,7 +76,7 @@ pub enum Approved {
 
 /// A user's access token.
 #[derive(Clone, Debug)]
-pub struct Access {
+pub struct OAuth1AccessToken {
     /// The token.
     pub token: Secret,
     /// Its secret.
@@ -89,47 +89,47 @@ pub struct Access {
 
 /// What a request signed with a request token is verified with.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct RequestTokenSecret {
     /// The app it was given to.
     pub app_id: AppId,
     /// Its secret.
     pub secret: Secret,
 }
 
-fn legacy(code: u16, message: &'static str) -> Refusal {
+fn legacy_refusal(code: u16, message: &'static str) -> Refusal {
     let message = message.into();
     Refusal::Legacy { code, message }
 }
 
 /// The verifier is not the one that was given out.
 fn wrong_verifier() -> Refusal {
-    legacy(PLAIN_TEXT, "Reverse auth credentials are invalid")
+    legacy_refusal(PLAIN_TEXT, "Reverse auth credentials are invalid")
 }
 
-fn active(app: &App) -> Result<(), Refusal> {
+fn require_active_app(app: &App) -> Result<(), Refusal> {
     if app.state == AppStatus::Active {
         Ok(())
     } else {
-        Err(Refusal::Unauthenticated(Unproven::App))
+        Err(Refusal::Unauthenticated(AuthenticationProblem::App))
     }
 }
 
 /// Gives an app a request token. An empty callback is a missing one. The level is the app's, or a
 /// lower one if it asks for that.
-pub fn request(
+pub fn issue_request_token(
     tx: &mut Tx<'_>,
     app: &App,
     callback: &str,
     level: Option<Permission>,
-    ports: Ports,
-) -> Result<Pair, Stop> {
-    active(app)?;
-    check_callback(app, callback, ports)?;
+    ports: LoopbackPorts,
+) -> Result<RequestTokenPair, Error> {
+    require_active_app(app)?;
+    validate_callback(app, callback, ports)?;
     let most: Permission = app.permission.parse()?;
     let chance = tx.rng().clone();
-    let pair = Pair {
-        token: Secret::new(chance.token(32)?),
-        secret: Secret::new(chance.token(32)?),
+    let pair = RequestTokenPair {
+        token: Secret::new(chance.random_token(32)?),
+        secret: Secret::new(chance.random_token(32)?),
     };
     let held = RequestToken {
         id: tx.next_id::<()>().get(),
@@ -151,16 +151,16 @@ pub fn request(
     Ok(pair)
 }
 
-fn check_callback(app: &App, url: &str, ports: Ports) -> Result<(), Refusal> {
+fn validate_callback(app: &App, url: &str, ports: LoopbackPorts) -> Result<(), Refusal> {
     match url {
-        "" => Err(legacy(38, "oauth_callback parameter is missing.")),
+        "" => Err(legacy_refusal(38, "oauth_callback parameter is missing.")),
         OUT_OF_BAND => Ok(()),
-        _ if !callback::has_any(app) => Err(legacy(
+        _ if !callback_urls::has_callback_urls(app) => Err(legacy_refusal(
             417,
             "Desktop applications only support the oauth_callback value 'oob'.",
         )),
-        _ if callback::fits_oauth1(app, url, ports) => Ok(()),
-        _ => Err(legacy(
+        _ if callback_urls::matches_oauth1(app, url, ports) => Ok(()),
+        _ => Err(legacy_refusal(
             415,
             "Callback URL not approved for this client application. Approved callback URLs can \
              be adjusted in your application settings",
@@ -170,30 +170,38 @@ fn check_callback(app: &App, url: &str, ports: Ports) -> Result<(), Refusal> {
 
 /// What a request signed with this request token is verified with, however far the token has
 /// come: that it is used up or expired is for the exchange to say.
-pub fn secret_of(tx: &mut Tx<'_>, token: &str) -> Result<Option<Held>, Fault> {
+pub fn find_request_token_secret(
+    tx: &mut Tx<'_>,
+    token: &str,
+) -> Result<Option<RequestTokenSecret>, Fault> {
     let held = request_tokens::find(tx, &digest(token))?;
-    Ok(held.map(|held| Held {
+    Ok(held.map(|held| RequestTokenSecret {
         app_id: held.app_id,
         secret: held.secret,
     }))
 }
 
 /// What the user is asked, or why there is nothing to ask.
-pub fn pending(tx: &mut Tx<'_>, token: &str) -> Result<Result<Waiting, Gone>, Stop> {
+pub fn find_pending_authorization(
+    tx: &mut Tx<'_>,
+    token: &str,
+) -> Result<Result<PendingAuthorization, RequestTokenProblem>, Error> {
     let Some(held) = request_tokens::find(tx, &digest(token))? else {
-        return Ok(Err(Gone::Unknown));
+        return Ok(Err(RequestTokenProblem::Unknown));
     };
     match held.state {
-        Progress::Approved | Progress::Exchanged => return Ok(Err(Gone::Used)),
-        Progress::Denied => return Ok(Err(Gone::Denied)),
-        Progress::Waiting if held.expires_at <= tx.now() => return Ok(Err(Gone::Expired)),
+        Progress::Approved | Progress::Exchanged => return Ok(Err(RequestTokenProblem::Used)),
+        Progress::Denied => return Ok(Err(RequestTokenProblem::Denied)),
+        Progress::Waiting if held.expires_at <= tx.now() => {
+            return Ok(Err(RequestTokenProblem::Expired));
+        }
         Progress::Waiting => {}
     }
     let app = apps::find_by_id(tx, held.app_id)?;
     let Some(app) = app.filter(|app| app.state == AppStatus::Active) else {
-        return Ok(Err(Gone::App));
+        return Ok(Err(RequestTokenProblem::App));
     };
-    Ok(Ok(Waiting {
+    Ok(Ok(PendingAuthorization {
         app,
         callback: Some(held.callback).filter(|callback| callback != OUT_OF_BAND),
         permission: held.permission.parse()?,
@@ -202,70 +210,84 @@ pub fn pending(tx: &mut Tx<'_>, token: &str) -> Result<Result<Waiting, Gone>, St
 }
 
 /// The user lets the app act for them.
-pub fn approve(tx: &mut Tx<'_>, token: &str, by: &By) -> Result<Result<Approved, Gone>, Stop> {
-    let user = users::active(tx, by.known()?)?.id;
-    let waiting = match pending(tx, token)? {
+pub fn approve(
+    tx: &mut Tx<'_>,
+    token: &str,
+    by: &AuditActor,
+) -> Result<Result<OAuth1Approval, RequestTokenProblem>, Error> {
+    let user = users::find_active(tx, by.require_user()?)?.id;
+    let waiting = match find_pending_authorization(tx, token)? {
         Ok(waiting) => waiting,
         Err(gone) => return Ok(Err(gone)),
     };
     let verifier = match waiting.callback {
-        Some(_) => tx.rng().token(32)?,
-        None => pin(tx.rng())?,
+        Some(_) => tx.rng().random_token(32)?,
+        None => generate_pin(tx.rng())?,
     };
-    let proof = digest_of(token, &verifier);
+    let proof = verifier_digest(token, &verifier);
     if !request_tokens::approve(tx, &digest(token), user, &proof)? {
-        return Ok(Err(Gone::Used));
+        return Ok(Err(RequestTokenProblem::Used));
     }
     let level = Some(waiting.permission);
-    grants::record(tx, by, user, waiting.app.id, level, Scopes::NONE)?;
+    grants::record_approval(tx, by, user, waiting.app.id, level, Scopes::NONE)?;
     Ok(Ok(match waiting.callback {
-        None => Approved::Pin(verifier),
+        None => OAuth1Approval::Pin(verifier),
         Some(url) => {
             let more = [("oauth_token", token), ("oauth_verifier", &verifier)];
-            Approved::Redirect(callback::with_query(&url, &more))
+            OAuth1Approval::Redirect(callback_urls::append_query(&url, &more))
         }
     }))
 }
 
 /// The user does not; answers where they go, or none where there is no way back.
-pub fn deny(tx: &mut Tx<'_>, token: &str, by: &By) -> Result<Result<Option<String>, Gone>, Stop> {
-    let waiting = match pending(tx, token)? {
+pub fn deny(
+    tx: &mut Tx<'_>,
+    token: &str,
+    by: &AuditActor,
+) -> Result<Result<Option<String>, RequestTokenProblem>, Error> {
+    let waiting = match find_pending_authorization(tx, token)? {
         Ok(waiting) => waiting,
         Err(gone) => return Ok(Err(gone)),
     };
     if !request_tokens::deny(tx, &digest(token))? {
-        return Ok(Err(Gone::Used));
+        return Ok(Err(RequestTokenProblem::Used));
     }
     let detail = json!({"permission": waiting.permission.name()});
-    audit::append(tx, by, Kind::GRANT_DENY, Some(waiting.app.id), &detail)?;
-    let back = |url: String| callback::with_query(&url, &[("denied", token)]);
+    audit::append(
+        tx,
+        by,
+        AuditAction::GRANT_DENY,
+        Some(waiting.app.id),
+        &detail,
+    )?;
+    let back = |url: String| callback_urls::append_query(&url, &[("denied", token)]);
     Ok(Ok(waiting.callback.map(back)))
 }
 
 /// Whether the user need not be asked again: the app may sign users in, and they have granted it
 /// this level or a wider one.
-pub fn already_approved(
+pub fn is_already_approved(
     tx: &mut Tx<'_>,
     app: &App,
     user: UserId,
     permission: Permission,
 ) -> Result<bool, Fault> {
-    let granted = grants::level(tx, user, app.id)?;
+    let granted = grants::granted_permission(tx, user, app.id)?;
     Ok(app.sign_in && app.state == AppStatus::Active && granted >= Some(permission))
 }
 
 /// Exchanges an approved request token for the user's access token: the live one of the app, the
 /// user and the level, or a new one. The caller has verified the signature, with [`secret_of`].
-pub fn exchange(
+pub fn exchange_request_token(
     tx: &mut Tx<'_>,
     app: &App,
     token: &str,
     verifier: &str,
-) -> Result<Outcome<Access>, Stop> {
-    active(app)?;
-    let over = Refusal::Unauthenticated(Unproven::Token);
+) -> Result<GrantOutcome<OAuth1AccessToken>, Error> {
+    require_active_app(app)?;
+    let over = Refusal::Unauthenticated(AuthenticationProblem::Token);
     if token.is_empty() {
-        return Err(legacy(PLAIN_TEXT, "Request token missing").into());
+        return Err(legacy_refusal(PLAIN_TEXT, "Request token missing").into());
     }
     let key = digest(token);
     let held = request_tokens::find(tx, &key)?
@@ -279,13 +301,13 @@ pub fn exchange(
         _ => return Err(over.into()),
     };
     if !store::grants::lock_existing(tx, user_id, app.id)?
-        || !request_tokens::count_attempt(tx, &key, TRIES)?
+        || !request_tokens::count_attempt(tx, &key, MAX_VERIFIER_TRIES)?
     {
         return Err(over.into());
     }
     let proof = held.verifier_digest.unwrap_or_default();
-    if !same(&proof, &digest_of(token, verifier)) {
-        return Ok(Outcome::Refused(wrong_verifier()));
+    if !constant_time_eq(&proof, &verifier_digest(token, verifier)) {
+        return Ok(GrantOutcome::Refused(wrong_verifier()));
     }
     let user = store::users::find_by_id(tx, user_id)?;
     let user = user.filter(|user| user.state == store::users::UserState::Active);
@@ -294,7 +316,7 @@ pub fn exchange(
         return Err(over.into());
     }
     let (token, secret) = tokens::mint_oauth1(tx, app.id, user_id, held.permission.parse()?)?;
-    Ok(Outcome::Done(Access {
+    Ok(GrantOutcome::Done(OAuth1AccessToken {
         token,
         secret,
         user_id,
@@ -303,18 +325,18 @@ pub fn exchange(
 }
 
 /// A verifier is stored together with its token, so that a PIN's digest tells nothing.
-fn digest_of(token: &str, verifier: &str) -> [u8; 32] {
+fn verifier_digest(token: &str, verifier: &str) -> [u8; 32] {
     digest(&format!("{token} {verifier}"))
 }
 
 /// Seven digits, of which the first is no zero: people and programs drop those.
-fn pin(chance: &Chance) -> Result<String, Fault> {
+fn generate_pin(chance: &Rng) -> Result<String, Fault> {
     const PINS: u32 = 9_000_000;
     // What lies above the largest multiple would favour some numbers.
-    const FAIR: u32 = u32::MAX / PINS * PINS;
+    const UNBIASED_BOUND: u32 = u32::MAX / PINS * PINS;
     loop {
-        let number = u32::from_be_bytes(chance.bytes()?);
-        if number < FAIR {
+        let number = u32::from_be_bytes(chance.random_bytes()?);
+        if number < UNBIASED_BOUND {
             return Ok((number % PINS + 1_000_000).to_string());
         }
     }

@@ -4,22 +4,24 @@
 mod client;
 mod exchange;
 
-use base::clock::wall;
-use base::pkce::{Method, is_well_formed};
-use base::{Scope, Scopes, Stop};
+use base::clock::wall_time;
+use base::pkce::{ChallengeMethod, is_well_formed};
+use base::{Error, Scope, Scopes};
 use serde_json::json;
 use store::Tx;
 use store::apps::{self, App, AppStatus};
 use store::authorization_codes::{self, AuthorizationCode};
 use store::usage;
 
-use crate::audit::{self, By, Kind};
-use crate::{callback, grants, users};
+use crate::audit::{self, AuditAction, AuditActor};
+use crate::{callback_urls, grants, users};
 
-pub use crate::callback::Ports;
-pub use crate::grants::Outcome;
-pub use client::{Client, Credentials, authenticate_client};
-pub use exchange::{CodeExchange, Granted, exchange_code, refresh, revoke};
+pub use crate::callback_urls::LoopbackPorts;
+pub use crate::grants::GrantOutcome;
+pub use client::{AuthenticatedClient, ClientCredentials, authenticate_client};
+pub use exchange::{
+    CodeExchangeRequest, IssuedTokens, exchange_code, refresh_tokens, revoke_token,
+};
 
 /// A code lives for half a minute (contract §2.5).
 pub const CODE_TTL_MS: i64 = 30 * 1000;
@@ -28,14 +30,14 @@ pub const CODE_TTL_MS: i64 = 30 * 1000;
 pub const REFRESH_TTL_MS: i64 = 183 * 24 * 3600 * 1000;
 
 /// Under which it is remembered when an app last used the weaker method of PKCE.
-pub const PLAIN: &str = "pkce_plain";
+pub const PLAIN_PKCE_USAGE: &str = "pkce_plain";
 
 /// The longest state.
 const STATE_LENGTH: usize = 500;
 
 /// What a platform may choose.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct OAuth2Config {
     /// The `iss` of every answer of the authorization endpoint (RFC 9207); none: it has none.
     pub issuer: Option<String>,
     /// Whether codes and refresh tokens that do not hold are `invalid_grant`, as RFC 6749 has it,
@@ -45,7 +47,7 @@ pub struct Rules {
     /// is refused all the same. Above 0 a thief who is quick stays unnoticed.
     pub reuse_grace_ms: i64,
     /// Whether a loopback address stands for all its ports.
-    pub ports: Ports,
+    pub ports: LoopbackPorts,
 }
 
 /// What an app asks, as it came.
@@ -69,7 +71,7 @@ pub struct AuthorizeRequest {
 
 /// What an app asks, found in order.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ValidatedAuthorization {
     /// The app.
     pub app: App,
     /// The scopes that it asks for.
@@ -79,14 +81,14 @@ pub struct Asked {
     /// Given back.
     pub state: String,
     /// Whether the challenge was the verifier itself, which protects less.
-    pub plain: bool,
+    pub uses_plain_pkce: bool,
     /// The challenge, in the S256 form.
     challenge: String,
 }
 
 /// Why the user is not sent back to the app: nobody knows whether the address is the app's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum AuthorizeRefusalReason {
     /// No client id came.
     NoClient,
     /// No app has this client id.
@@ -101,9 +103,9 @@ pub enum Reason {
 
 /// Why a question was not asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum AuthorizeRefusal {
     /// To be said on a page, never by a redirect.
-    Page(Reason),
+    Page(AuthorizeRefusalReason),
     /// To be said to the app.
     Redirect {
         /// The whole address, with the error in it.
@@ -116,126 +118,143 @@ pub enum Refused {
 }
 
 /// A code of RFC 6749 and what is wrong.
-type Wrong = (&'static str, String);
+type OAuth2ErrorDetail = (&'static str, String);
 
 /// A parameter that is there.
-fn given(value: Option<&String>) -> Option<&str> {
+fn non_empty(value: Option<&String>) -> Option<&str> {
     value.map(String::as_str).filter(|value| !value.is_empty())
 }
 
 /// Judges what an app asks.
-pub fn check(
+pub fn validate_authorize_request(
     tx: &mut Tx<'_>,
-    rules: &Rules,
+    rules: &OAuth2Config,
     request: &AuthorizeRequest,
-) -> Result<Result<Asked, Refused>, Stop> {
-    let Some(client_id) = given(request.client_id.as_ref()) else {
-        return Ok(Err(Refused::Page(Reason::NoClient)));
+) -> Result<Result<ValidatedAuthorization, AuthorizeRefusal>, Error> {
+    let Some(client_id) = non_empty(request.client_id.as_ref()) else {
+        return Ok(Err(AuthorizeRefusal::Page(
+            AuthorizeRefusalReason::NoClient,
+        )));
     };
     let app = apps::find_by_client_id(tx, client_id)?.filter(|app| app.state != AppStatus::Deleted);
     Ok(app
-        .ok_or(Refused::Page(Reason::UnknownClient))
-        .and_then(|app| judge(rules, app, request)))
+        .ok_or(AuthorizeRefusal::Page(
+            AuthorizeRefusalReason::UnknownClient,
+        ))
+        .and_then(|app| validate_app_request(rules, app, request)))
 }
 
-fn judge(rules: &Rules, app: App, request: &AuthorizeRequest) -> Result<Asked, Refused> {
+fn validate_app_request(
+    rules: &OAuth2Config,
+    app: App,
+    request: &AuthorizeRequest,
+) -> Result<ValidatedAuthorization, AuthorizeRefusal> {
     if app.state != AppStatus::Active {
-        return Err(Refused::Page(Reason::SuspendedClient));
+        return Err(AuthorizeRefusal::Page(
+            AuthorizeRefusalReason::SuspendedClient,
+        ));
     }
-    let uri = given(request.redirect_uri.as_ref()).ok_or(Refused::Page(Reason::NoRedirect))?;
-    if !callback::fits_oauth2(&app, uri, rules.ports) {
-        return Err(Refused::Page(Reason::UnknownRedirect));
+    let uri = non_empty(request.redirect_uri.as_ref())
+        .ok_or(AuthorizeRefusal::Page(AuthorizeRefusalReason::NoRedirect))?;
+    if !callback_urls::matches_oauth2(&app, uri, rules.ports) {
+        return Err(AuthorizeRefusal::Page(
+            AuthorizeRefusalReason::UnknownRedirect,
+        ));
     }
     let state =
-        given(request.state.as_ref()).filter(|state| state.chars().nth(STATE_LENGTH).is_none());
-    let wrong = |(error, description): Wrong| Refused::Redirect {
+        non_empty(request.state.as_ref()).filter(|state| state.chars().nth(STATE_LENGTH).is_none());
+    let wrong = |(error, description): OAuth2ErrorDetail| AuthorizeRefusal::Redirect {
         to: error_url(rules, uri, state, error, &description),
         error,
         description,
     };
-    check_type(request).map_err(wrong)?;
+    check_response_type(request).map_err(wrong)?;
     let whole_state = check_state(state, request).map_err(wrong)?;
     let (plain, challenge) = check_challenge(request).map_err(wrong)?;
     let scopes = check_scopes(&app, request).map_err(wrong)?;
-    Ok(Asked {
+    Ok(ValidatedAuthorization {
         app,
         scopes,
         redirect_uri: uri.to_owned(),
         state: whole_state.to_owned(),
-        plain,
+        uses_plain_pkce: plain,
         challenge,
     })
 }
 
-fn missing(name: &str) -> Wrong {
+fn missing_parameter(name: &str) -> OAuth2ErrorDetail {
     let description = format!("Missing required parameter [{name}].");
     ("invalid_request", description)
 }
 
-fn check_type(request: &AuthorizeRequest) -> Result<(), Wrong> {
-    match given(request.response_type.as_ref()) {
+fn check_response_type(request: &AuthorizeRequest) -> Result<(), OAuth2ErrorDetail> {
+    match non_empty(request.response_type.as_ref()) {
         Some("code") => Ok(()),
         Some(_) => Err((
             "unsupported_response_type",
             "The only response type is [code].".to_owned(),
         )),
-        None => Err(missing("response_type")),
+        None => Err(missing_parameter("response_type")),
     }
 }
 
-fn check_state<'r>(state: Option<&'r str>, request: &AuthorizeRequest) -> Result<&'r str, Wrong> {
+fn check_state<'r>(
+    state: Option<&'r str>,
+    request: &AuthorizeRequest,
+) -> Result<&'r str, OAuth2ErrorDetail> {
     let too_long = || {
         let description = format!("The state must have at most {STATE_LENGTH} characters.");
         ("invalid_request", description)
     };
     match state {
         Some(state) => Ok(state),
-        None if given(request.state.as_ref()).is_some() => Err(too_long()),
-        None => Err(missing("state")),
+        None if non_empty(request.state.as_ref()).is_some() => Err(too_long()),
+        None => Err(missing_parameter("state")),
     }
 }
 
 /// Whether the challenge was plain, and its S256 form.
-fn check_challenge(request: &AuthorizeRequest) -> Result<(bool, String), Wrong> {
+fn check_challenge(request: &AuthorizeRequest) -> Result<(bool, String), OAuth2ErrorDetail> {
     let wrong = |description: &str| ("invalid_request", description.to_owned());
-    let challenge = given(request.code_challenge.as_ref()).ok_or(missing("code_challenge"))?;
-    let method = Method::parse(request.code_challenge_method.as_deref())
+    let challenge =
+        non_empty(request.code_challenge.as_ref()).ok_or(missing_parameter("code_challenge"))?;
+    let method = ChallengeMethod::parse(request.code_challenge_method.as_deref())
         .ok_or_else(|| wrong("The code challenge method must be [S256] or [plain]."))?;
     match method {
         _ if !is_well_formed(challenge) => Err(wrong(
             "The code challenge must have 43 to 128 characters of A-Z a-z 0-9 - . _ ~.",
         )),
-        Method::Plain => Ok((true, Method::S256.challenge(challenge))),
-        Method::S256 if challenge.len() == 43 => Ok((false, challenge.to_owned())),
-        Method::S256 => Err(wrong(
+        ChallengeMethod::Plain => Ok((true, ChallengeMethod::S256.derive_challenge(challenge))),
+        ChallengeMethod::S256 if challenge.len() == 43 => Ok((false, challenge.to_owned())),
+        ChallengeMethod::S256 => Err(wrong(
             "An S256 code challenge has 43 characters: base64url without padding.",
         )),
     }
 }
 
-fn check_scopes(app: &App, request: &AuthorizeRequest) -> Result<Scopes, Wrong> {
+fn check_scopes(app: &App, request: &AuthorizeRequest) -> Result<Scopes, OAuth2ErrorDetail> {
     let wrong = |description: String| ("invalid_scope", description);
     let text = request.scope.as_deref().unwrap_or_default();
     let scopes =
         Scopes::parse(text).map_err(|name| wrong(format!("There is no scope [{name}].")))?;
     if scopes == Scopes::NONE {
-        return Err(wrong(missing("scope").1));
+        return Err(wrong(missing_parameter("scope").1));
     }
-    if scopes.has(Scope::UsersEmail) && !app.request_email {
+    if scopes.contains(Scope::UsersEmail) && !app.request_email {
         let description = "The app's settings do not let it ask for [users.email].";
         return Err(wrong(description.to_owned()));
     }
     Ok(scopes)
 }
 
-fn answer_url(rules: &Rules, uri: &str, pairs: &[(&str, &str)]) -> String {
+fn response_url(rules: &OAuth2Config, uri: &str, pairs: &[(&str, &str)]) -> String {
     let mut pairs = pairs.to_vec();
     pairs.extend(rules.issuer.as_deref().map(|issuer| ("iss", issuer)));
-    callback::with_query(uri, &pairs)
+    callback_urls::append_query(uri, &pairs)
 }
 
 fn error_url(
-    rules: &Rules,
+    rules: &OAuth2Config,
     uri: &str,
     state: Option<&str>,
     error: &str,
@@ -243,14 +262,19 @@ fn error_url(
 ) -> String {
     let mut pairs = vec![("error", error), ("error_description", description)];
     pairs.extend(state.map(|state| ("state", state)));
-    answer_url(rules, uri, &pairs)
+    response_url(rules, uri, &pairs)
 }
 
 /// The user lets the app act for them within the scopes; answers where they go, with the code.
-pub fn approve(tx: &mut Tx<'_>, rules: &Rules, asked: &Asked, by: &By) -> Result<String, Stop> {
-    let user = users::active(tx, by.known()?)?.id;
-    grants::record(tx, by, user, asked.app.id, None, asked.scopes)?;
-    let text = tx.rng().token(64)?;
+pub fn approve(
+    tx: &mut Tx<'_>,
+    rules: &OAuth2Config,
+    asked: &ValidatedAuthorization,
+    by: &AuditActor,
+) -> Result<String, Error> {
+    let user = users::find_active(tx, by.require_user()?)?.id;
+    grants::record_approval(tx, by, user, asked.app.id, None, asked.scopes)?;
+    let text = tx.rng().random_token(64)?;
     let code = AuthorizationCode {
         family: tx.next_id::<()>().get(),
         app_id: asked.app.id,
@@ -262,17 +286,22 @@ pub fn approve(tx: &mut Tx<'_>, rules: &Rules, asked: &Asked, by: &By) -> Result
         used_at: None,
     };
     authorization_codes::insert(tx, &code, &base::secret::digest(&text))?;
-    if asked.plain {
-        usage::record_credential_use(tx, asked.app.id, PLAIN, None, wall())?;
+    if asked.uses_plain_pkce {
+        usage::record_credential_use(tx, asked.app.id, PLAIN_PKCE_USAGE, None, wall_time())?;
     }
     let pairs = [("state", asked.state.as_str()), ("code", &text)];
-    Ok(answer_url(rules, &asked.redirect_uri, &pairs))
+    Ok(response_url(rules, &asked.redirect_uri, &pairs))
 }
 
 /// The user does not; answers where they go.
-pub fn deny(tx: &mut Tx<'_>, rules: &Rules, asked: &Asked, by: &By) -> Result<String, Stop> {
+pub fn deny(
+    tx: &mut Tx<'_>,
+    rules: &OAuth2Config,
+    asked: &ValidatedAuthorization,
+    by: &AuditActor,
+) -> Result<String, Error> {
     let detail = json!({"scopes": asked.scopes.to_string()});
-    audit::append(tx, by, Kind::GRANT_DENY, Some(asked.app.id), &detail)?;
+    audit::append(tx, by, AuditAction::GRANT_DENY, Some(asked.app.id), &detail)?;
     let pairs = [("error", "access_denied"), ("state", &asked.state)];
-    Ok(answer_url(rules, &asked.redirect_uri, &pairs))
+    Ok(response_url(rules, &asked.redirect_uri, &pairs))
 }

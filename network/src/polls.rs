@@ -1,12 +1,12 @@
 //! Polls: made with a post, voted in, ended by the clock (contract §6, §11.3).
 
-use base::{Fault, PostId, Refusal, Stop, UserId};
+use base::{Error, Fault, PostId, Refusal, UserId};
 use serde_json::json;
 use store::polls::{self, Poll, PollChoice};
 use store::{Tx, event_log};
 
 use crate::users;
-use crate::visibility::touched;
+use crate::visibility::find_interactable_post;
 
 /// A new poll.
 #[derive(Clone, Debug, Default)]
@@ -24,10 +24,10 @@ const MINUTE_MS: i64 = 60_000;
 
 impl NewPoll {
     /// The poll of a post, once it keeps the bounds.
-    pub(crate) fn of_post(&self, tx: &Tx<'_>, post: PostId) -> Result<Poll, Refusal> {
+    pub(crate) fn build_poll(&self, tx: &Tx<'_>, post: PostId) -> Result<Poll, Refusal> {
         if !OPTIONS.contains(&self.options.len()) {
             let message = "A poll has 2 to 4 options.";
-            return Err(Refusal::invalid(
+            return Err(Refusal::invalid_parameter(
                 "poll.options",
                 self.options.len(),
                 message,
@@ -38,7 +38,7 @@ impl NewPoll {
             let label = base::text::normalize(label.trim()).into_owned();
             if !LABEL.contains(&label.chars().count()) {
                 let message = "An option of a poll has 1 to 25 characters.";
-                return Err(Refusal::invalid("poll.options", label, message));
+                return Err(Refusal::invalid_parameter("poll.options", label, message));
             }
             let votes = 0;
             options.push(PollChoice {
@@ -50,10 +50,14 @@ impl NewPoll {
         if !MINUTES.contains(&self.duration_minutes) {
             let message = "A poll lasts 5 to 10080 minutes.";
             let parameter = "poll.duration_minutes";
-            return Err(Refusal::invalid(parameter, self.duration_minutes, message));
+            return Err(Refusal::invalid_parameter(
+                parameter,
+                self.duration_minutes,
+                message,
+            ));
         }
         Ok(Poll {
-            id: tx.next_id::<base::id::kind::Poll>().get(),
+            id: tx.next_id::<base::id::marker::PollMarker>().get(),
             post_id: post,
             duration_minutes: self.duration_minutes,
             ends_at: post.created_at().plus_ms(self.duration_minutes * MINUTE_MS),
@@ -63,9 +67,9 @@ impl NewPoll {
 }
 
 /// The poll that a card holds, if it holds one. All posts with the card share its votes.
-pub(crate) fn of_card(tx: &mut Tx<'_>, uri: &str) -> Result<Option<i64>, Fault> {
+pub(crate) fn find_card_poll(tx: &mut Tx<'_>, uri: &str) -> Result<Option<i64>, Fault> {
     let id = uri.strip_prefix("card://");
-    let id = id.and_then(base::Id::<base::id::kind::Poll>::parse);
+    let id = id.and_then(base::Id::<base::id::marker::PollMarker>::parse);
     let found = id
         .map(|id| polls::find_standalone(tx, id.get()))
         .transpose()?;
@@ -73,25 +77,25 @@ pub(crate) fn of_card(tx: &mut Tx<'_>, uri: &str) -> Result<Option<i64>, Fault> 
 }
 
 /// The poll of a post that a user may see.
-pub fn find(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Poll, Stop> {
-    let post = touched(tx, user, post, "id")?;
+pub fn find(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Poll, Error> {
+    let post = find_interactable_post(tx, user, post, "id")?;
     let poll = match post.poll_id {
         Some(id) => polls::find_by_id(tx, id)?,
         None => None,
     };
-    poll.ok_or_else(|| Refusal::invalid("post", post.id, "This post has no poll.").into())
+    poll.ok_or_else(|| Refusal::invalid_parameter("post", post.id, "This post has no poll.").into())
 }
 
 /// Votes in the poll of a post, once and for good. `choice` counts from 1.
-pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<Poll, Stop> {
-    users::active(tx, user)?;
+pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<Poll, Error> {
+    users::find_active(tx, user)?;
     let poll = find(tx, user, post)?;
     if !poll.is_open(tx.now()) {
         return Err(Refusal::forbidden("This poll is closed.").into());
     }
     if !poll.options.iter().any(|option| option.number == choice) {
         let message = format!("This poll has options 1 to {}.", poll.options.len());
-        return Err(Refusal::invalid("option", choice, message).into());
+        return Err(Refusal::invalid_parameter("option", choice, message).into());
     }
     if !polls::insert_vote(tx, poll.id, user, choice)? {
         return Err(Refusal::forbidden("You have already voted in this poll.").into());
@@ -107,7 +111,7 @@ pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<
 }
 
 /// Tells of polls that have ended by now, once of each post that carries one; how many there were.
-pub fn close_ended(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
+pub fn close_ended_polls(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
     let ended = polls::list_ended(tx, limit)?;
     let count = ended.len();
     for poll in ended {

@@ -1,27 +1,30 @@
 //! What developers do with apps of their own. An app of somebody else is not found, as one that
 //! is not there.
 
-use base::refusal::Subject;
-use base::{AppId, Fault, Refusal, Secret, Stop, Time, UserId};
+use base::refusal::ResourceRef;
+use base::{AppId, Error, Fault, Refusal, Secret, Time, UserId};
 use serde_json::json;
 use store::tokens::{find_live_oauth1, revoke_oauth1};
 use store::{Tx, usage};
 
-use crate::apps::{self, AccessLevel, App, Keys, Kind, NewApp, Permission, Which};
-use crate::audit::{self, By, Kind as Act};
-use crate::callback::{self, Ports};
+use crate::apps::{
+    self, AccessLevel, App, AppCredentialKind, AppCredentials, AppRegistration, OAuthClientKind,
+    Permission,
+};
+use crate::audit::{self, AuditAction as Act, AuditActor};
+use crate::callback_urls::{self, LoopbackPorts};
 use crate::usage::{CredentialLastUse, OperationCalls};
 use crate::{tokens, users};
 
 /// Apps that one developer may have.
-pub const MOST_APPS: usize = 50;
+pub const MAX_APPS: usize = 50;
 /// Rows of usage that are shown at most.
 const USAGE_ROWS: i64 = 20_000;
 
 /// A new app, as its developer describes it. What it costs and what it is entitled to is not the
 /// developer's to say.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct AppDraft {
     /// Its name, 1–32 characters.
     pub name: String,
     /// What it says it does.
@@ -29,7 +32,7 @@ pub struct Draft {
     /// Its website.
     pub website_url: String,
     /// The kind of its OAuth 2.0 client.
-    pub kind: Kind,
+    pub kind: OAuthClientKind,
     /// The access level of its OAuth 1.0a tokens.
     pub permission: Permission,
     /// At most ten callback URLs.
@@ -42,7 +45,7 @@ pub struct Draft {
 
 /// What of an app is to change; none: it stays.
 #[derive(Clone, Debug, Default)]
-pub struct Edit {
+pub struct AppChanges {
     /// Its name, 1–32 characters.
     pub name: Option<String>,
     /// What it says it does.
@@ -50,7 +53,7 @@ pub struct Edit {
     /// Its website.
     pub website_url: Option<String>,
     /// The kind of its OAuth 2.0 client.
-    pub kind: Option<Kind>,
+    pub kind: Option<OAuthClientKind>,
     /// The access level of new OAuth 1.0a tokens; tokens that there are keep theirs.
     pub permission: Option<Permission>,
     /// At most ten callback URLs.
@@ -63,7 +66,7 @@ pub struct Edit {
 
 /// A credential that was made just now, shown this once.
 #[derive(Clone, Debug)]
-pub enum Fresh {
+pub enum RotatedCredential {
     /// The API key and its new secret.
     Api {
         /// The key.
@@ -84,18 +87,18 @@ pub enum Fresh {
 
 /// The owner's own access token, without its text.
 #[derive(Clone, Debug)]
-pub struct OwnToken {
+pub struct OwnerAccessToken {
     /// Its level.
     pub permission: Permission,
     /// When it was made.
     pub created_at: Time,
     /// The last characters of its text.
-    pub ending: String,
+    pub suffix: String,
 }
 
 /// What came of testing a callback address.
 #[derive(Clone, Debug)]
-pub struct Tested {
+pub struct CallbackTestResult {
     /// Whether OAuth 1.0a would accept it.
     pub oauth1: bool,
     /// Whether OAuth 2.0 would.
@@ -103,12 +106,12 @@ pub struct Tested {
     /// Why it could not be registered at all, as a sentence.
     pub unfit: Option<String>,
     /// Beside each registered address, the nearest first.
-    pub compared: Vec<Beside>,
+    pub comparisons: Vec<CallbackComparison>,
 }
 
 /// A callback address beside a registered one.
 #[derive(Clone, Debug)]
-pub struct Beside {
+pub struct CallbackComparison {
     /// What the app registered.
     pub registered: String,
     /// Whether OAuth 1.0a takes the one for the other.
@@ -119,37 +122,37 @@ pub struct Beside {
 
 /// What an app has used.
 #[derive(Clone, Debug)]
-pub struct Used {
+pub struct AppUsage {
     /// Calls by operation and window, oldest first.
     pub calls: Vec<OperationCalls>,
     /// When its own credentials, and the owner's tokens, were last used.
     pub last_used: Vec<CredentialLastUse>,
 }
 
-fn not_found(id: AppId) -> Stop {
-    Refusal::NotFound(Subject::new("app", "id", id)).into()
+fn app_not_found(id: AppId) -> Error {
+    Refusal::NotFound(ResourceRef::new("app", "id", id)).into()
 }
 
 /// The developer's app with an id.
-pub fn find(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<App, Stop> {
+pub fn find(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<App, Error> {
     let app = store::apps::find_by_id(tx, id)?;
     app.filter(|app| app.owner_id == owner && app.state != apps::AppStatus::Deleted)
-        .ok_or_else(|| not_found(id))
+        .ok_or_else(|| app_not_found(id))
 }
 
 /// The developer's apps, oldest first.
-pub fn list(tx: &mut Tx<'_>, owner: UserId) -> Result<Vec<App>, Stop> {
+pub fn list(tx: &mut Tx<'_>, owner: UserId) -> Result<Vec<App>, Error> {
     apps::list(tx, Some(owner))
 }
 
-fn developer(tx: &mut Tx<'_>, by: &By) -> Result<UserId, Stop> {
-    let user = by.known()?;
-    Ok(users::active(tx, user)?.id)
+fn require_developer(tx: &mut Tx<'_>, by: &AuditActor) -> Result<UserId, Error> {
+    let user = by.require_user()?;
+    Ok(users::find_active(tx, user)?.id)
 }
 
 /// The app, if whoever acts may change it.
-fn own(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<App, Stop> {
-    let owner = developer(tx, by)?;
+fn require_editable_app(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<App, Error> {
+    let owner = require_developer(tx, by)?;
     let app = find(tx, owner, id)?;
     if app.state == apps::AppStatus::Suspended {
         let detail = "This app is suspended: it can not be changed.";
@@ -161,18 +164,18 @@ fn own(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<App, Stop> {
 /// Registers an app; answers its whole set of keys, shown this once.
 pub fn create(
     tx: &mut Tx<'_>,
-    by: &By,
-    draft: &Draft,
+    by: &AuditActor,
+    draft: &AppDraft,
     access_level: AccessLevel,
-) -> Result<(App, Keys), Stop> {
-    let owner_id = developer(tx, by)?;
-    if list(tx, owner_id)?.len() >= MOST_APPS {
-        let detail = format!("You have {MOST_APPS} apps: delete one first.");
+) -> Result<(App, AppCredentials), Error> {
+    let owner_id = require_developer(tx, by)?;
+    if list(tx, owner_id)?.len() >= MAX_APPS {
+        let detail = format!("You have {MAX_APPS} apps: delete one first.");
         return Err(Refusal::forbidden(detail).into());
     }
-    check_texts(&draft.description, &draft.website_url)?;
-    check_callbacks(&draft.callback_urls)?;
-    let new = NewApp {
+    validate_texts(&draft.description, &draft.website_url)?;
+    validate_callback_lengths(&draft.callback_urls)?;
+    let new = AppRegistration {
         name: draft.name.clone(),
         owner_id,
         kind: draft.kind,
@@ -190,42 +193,51 @@ pub fn create(
     Ok((app, keys))
 }
 
-fn check_texts(description: &str, website: &str) -> Result<(), Refusal> {
+fn validate_texts(description: &str, website: &str) -> Result<(), Refusal> {
     if description.chars().count() > 200 {
         let message = "The `description` must have at most 200 characters";
-        return Err(Refusal::invalid("description", description, message));
+        return Err(Refusal::invalid_parameter(
+            "description",
+            description,
+            message,
+        ));
     }
     let web = website.starts_with("https://") || website.starts_with("http://");
     let odd = |letter: char| letter.is_whitespace() || letter.is_control();
     if !website.is_empty() && (!web || website.len() > 2048 || website.contains(odd)) {
         let message = "The `website_url` must be an http or https address";
-        return Err(Refusal::invalid("website_url", website, message));
+        return Err(Refusal::invalid_parameter("website_url", website, message));
     }
     Ok(())
 }
 
 /// What a form of the portal may hold beyond what the app itself may.
-fn check_callbacks(urls: &[String]) -> Result<(), Refusal> {
+fn validate_callback_lengths(urls: &[String]) -> Result<(), Refusal> {
     let long = urls.iter().find(|url| url.len() > 2048);
     long.map_or(Ok(()), |url| {
         let message = "A callback URL has at most 2048 characters";
-        Err(Refusal::invalid("callback_urls", url, message))
+        Err(Refusal::invalid_parameter("callback_urls", url, message))
     })
 }
 
 /// Changes an app.
-pub fn edit(tx: &mut Tx<'_>, by: &By, id: AppId, edit: &Edit) -> Result<App, Stop> {
-    own(tx, by, id)?;
+pub fn update(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    id: AppId,
+    edit: &AppChanges,
+) -> Result<App, Error> {
+    require_editable_app(tx, by, id)?;
     if let Some(urls) = &edit.callback_urls {
-        check_callbacks(urls)?;
-        apps::set_callbacks(tx, id, urls)?;
+        validate_callback_lengths(urls)?;
+        apps::set_callback_urls(tx, id, urls)?;
     }
     if let Some(kind) = edit.kind {
-        apps::set_kind(tx, id, kind)?;
+        apps::set_client_kind(tx, id, kind)?;
     }
     let description = edit.description.as_deref().unwrap_or_default();
-    check_texts(description, edit.website_url.as_deref().unwrap_or_default())?;
-    let details = apps::Details {
+    validate_texts(description, edit.website_url.as_deref().unwrap_or_default())?;
+    let details = apps::AppDetails {
         name: edit.name.as_deref(),
         description: edit.description.as_deref(),
         website_url: edit.website_url.as_deref(),
@@ -233,7 +245,7 @@ pub fn edit(tx: &mut Tx<'_>, by: &By, id: AppId, edit: &Edit) -> Result<App, Sto
         request_email: edit.request_email,
         sign_in: edit.sign_in,
     };
-    let app = apps::set_details(tx, id, &details)?;
+    let app = apps::update_details(tx, id, &details)?;
     let changed = [
         ("name", edit.name.is_some()),
         ("description", edit.description.is_some()),
@@ -252,23 +264,28 @@ pub fn edit(tx: &mut Tx<'_>, by: &By, id: AppId, edit: &Edit) -> Result<App, Sto
 }
 
 /// Makes a credential of an app anew; the old one is dead with the commit.
-pub fn rotate(tx: &mut Tx<'_>, by: &By, id: AppId, which: Which) -> Result<Fresh, Stop> {
-    own(tx, by, id)?;
-    let keys = apps::rotate(tx, id, which)?;
+pub fn rotate_credential(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    id: AppId,
+    which: AppCredentialKind,
+) -> Result<RotatedCredential, Error> {
+    require_editable_app(tx, by, id)?;
+    let keys = apps::rotate_credential(tx, id, which)?;
     let (name, fresh) = match which {
-        Which::Api => (
+        AppCredentialKind::Api => (
             "api",
-            Fresh::Api {
+            RotatedCredential::Api {
                 key: keys.api_key,
                 secret: keys.api_secret,
             },
         ),
-        Which::Bearer => ("bearer", Fresh::Bearer(keys.bearer)),
-        Which::Client => {
+        AppCredentialKind::Bearer => ("bearer", RotatedCredential::Bearer(keys.bearer)),
+        AppCredentialKind::Client => {
             let secret = keys.client_secret;
             let secret = secret.ok_or_else(|| Fault::new("a client secret was not made"))?;
             let id = keys.client_id;
-            ("client", Fresh::Client { id, secret })
+            ("client", RotatedCredential::Client { id, secret })
         }
     };
     let detail = json!({"credential": name});
@@ -277,8 +294,8 @@ pub fn rotate(tx: &mut Tx<'_>, by: &By, id: AppId, which: Which) -> Result<Fresh
 }
 
 /// Deletes an app: all its tokens are dead with the commit.
-pub fn delete(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<(), Stop> {
-    let owner = developer(tx, by)?;
+pub fn delete(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<(), Error> {
+    let owner = require_developer(tx, by)?;
     let app = find(tx, owner, id)?;
     apps::delete(tx, id)?;
     let detail = json!({"name": app.name});
@@ -286,59 +303,67 @@ pub fn delete(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<(), Stop> {
 }
 
 /// The owner's own access token for an app, if there is one: that of the highest level.
-pub fn own_token(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<Option<OwnToken>, Stop> {
+pub fn find_owner_token(
+    tx: &mut Tx<'_>,
+    owner: UserId,
+    id: AppId,
+) -> Result<Option<OwnerAccessToken>, Error> {
     find(tx, owner, id)?;
     for permission in Permission::ALL.iter().rev() {
         if let Some(live) = find_live_oauth1(tx, id, owner, permission.name())? {
-            return Ok(Some(OwnToken {
+            return Ok(Some(OwnerAccessToken {
                 permission: *permission,
                 created_at: live.created_at,
-                ending: ending(live.token.reveal()),
+                suffix: token_suffix(live.token.expose_secret()),
             }));
         }
     }
     Ok(None)
 }
 
-fn ending(token: &str) -> String {
+fn token_suffix(token: &str) -> String {
     let from = token.chars().count().saturating_sub(4);
     token.chars().skip(from).collect()
 }
 
 /// Whether the sign-in flows would send a user to this address for the app.
-pub fn test_callback(app: &App, url: &str, ports: Ports) -> Tested {
+pub fn test_callback(app: &App, url: &str, ports: LoopbackPorts) -> CallbackTestResult {
     let shared = |known: &str| {
         let pairs = known.chars().zip(url.chars());
         pairs.take_while(|(one, other)| one == other).count()
     };
     let registered = app.callback_urls.lines().filter(|known| !known.is_empty());
-    let mut compared: Vec<Beside> = registered
+    let mut compared: Vec<CallbackComparison> = registered
         .map(|known| {
             let alone = App {
                 callback_urls: known.to_owned(),
                 ..app.clone()
             };
-            Beside {
+            CallbackComparison {
                 registered: known.to_owned(),
-                oauth1: callback::fits_oauth1(&alone, url, ports),
-                oauth2: callback::fits_oauth2(&alone, url, ports),
+                oauth1: callback_urls::matches_oauth1(&alone, url, ports),
+                oauth2: callback_urls::matches_oauth2(&alone, url, ports),
             }
         })
         .collect();
     compared.sort_by_key(|one| std::cmp::Reverse(shared(&one.registered)));
-    Tested {
-        oauth1: callback::fits_oauth1(app, url, ports),
-        oauth2: callback::fits_oauth2(app, url, ports),
-        unfit: callback::unfit(url),
-        compared,
+    CallbackTestResult {
+        oauth1: callback_urls::matches_oauth1(app, url, ports),
+        oauth2: callback_urls::matches_oauth2(app, url, ports),
+        unfit: callback_urls::unregistrable_reason(url),
+        comparisons: compared,
     }
 }
 
 /// Makes the owner's own access token for an app, at the app's level, and shows it this once. Those
 /// that there were are dead with the commit.
-pub fn renew_own_token(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<(Secret, Secret), Stop> {
-    let app = own(tx, by, id)?;
-    end_own(tx, &app)?;
+pub fn renew_owner_token(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    id: AppId,
+) -> Result<(Secret, Secret), Error> {
+    let app = require_editable_app(tx, by, id)?;
+    revoke_owner_tokens(tx, &app)?;
     let permission: Permission = app.permission.parse()?;
     let made = tokens::mint_oauth1(tx, id, app.owner_id, permission)?;
     let detail = json!({"permission": permission.name()});
@@ -347,9 +372,9 @@ pub fn renew_own_token(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<(Secret, S
 }
 
 /// Ends the owner's own access tokens for an app; false when there was none.
-pub fn revoke_own_token(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<bool, Stop> {
-    let app = own(tx, by, id)?;
-    let ended = end_own(tx, &app)?;
+pub fn revoke_owner_token(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<bool, Error> {
+    let app = require_editable_app(tx, by, id)?;
+    let ended = revoke_owner_tokens(tx, &app)?;
     if ended {
         let detail = json!({"permission": null});
         audit::append(tx, by, Act::TOKEN_OWN, Some(id), &detail)?;
@@ -357,7 +382,7 @@ pub fn revoke_own_token(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<bool, Sto
     Ok(ended)
 }
 
-fn end_own(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
+fn revoke_owner_tokens(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
     let mut ended = false;
     for permission in Permission::ALL {
         if let Some(live) = find_live_oauth1(tx, app.id, app.owner_id, permission.name())? {
@@ -365,16 +390,21 @@ fn end_own(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
         }
     }
     if ended {
-        tokens::revoked(tx, app.owner_id, Some(app.id))?;
+        tokens::record_revocation(tx, app.owner_id, Some(app.id))?;
     }
     Ok(ended)
 }
 
 /// What the developer's app has called since a moment of the machine's clock, and when its
 /// credentials were last used.
-pub fn usage(tx: &mut Tx<'_>, owner: UserId, id: AppId, from: Time) -> Result<Used, Stop> {
+pub fn load_usage(
+    tx: &mut Tx<'_>,
+    owner: UserId,
+    id: AppId,
+    from: Time,
+) -> Result<AppUsage, Error> {
     find(tx, owner, id)?;
-    Ok(Used {
+    Ok(AppUsage {
         calls: usage::list_calls(tx, id, from, USAGE_ROWS)?,
         last_used: usage::list_last_uses(tx, id, Some(owner))?,
     })

@@ -3,29 +3,29 @@
 mod edits;
 mod replies;
 
-use base::id::{first_at, kind};
-use base::refusal::Subject;
-use base::text::{LENGTH, weigh};
-use base::{AppId, Fault, Id, PostId, Refusal, Stop, UserId};
+use base::id::{first_snowflake_at, marker};
+use base::refusal::ResourceRef;
+use base::text::{MAX_POST_WEIGHT, weigh_text};
+use base::{AppId, Error, Fault, Id, PostId, Refusal, UserId};
 use serde_json::{Map, Value};
 use store::communities::Community;
 use store::posts::{self, NewPostDetails, Post, PostState};
 use store::users::User;
 use store::{Tx, event_log};
 
-pub use self::edits::{EDIT_MS, is_editable_kind};
-use crate::compose::{self, Reading};
+pub use self::edits::{EDIT_WINDOW_MS, is_editable_kind};
+use crate::compose::{self, ComposedText};
 use crate::polls::NewPoll;
 use crate::{communities, media, places, polls, users};
 
 /// Weighted length of a premium author's posts (spec §8).
-pub const LONG_LENGTH: u32 = 25_000;
+pub const MAX_LONG_LENGTH: u32 = 25_000;
 /// How long the same text may not be posted again.
-const DUPLICATE_MS: i64 = 24 * 3600 * 1000;
+const DUPLICATE_WINDOW_MS: i64 = 24 * 3600 * 1000;
 
 /// Who posts, and through what.
 #[derive(Clone, Copy, Debug)]
-pub struct Author {
+pub struct PostAuthor {
     /// The user.
     pub user_id: UserId,
     /// The app.
@@ -48,7 +48,7 @@ pub struct NewPost {
     /// The post it quotes.
     pub quote: Option<PostId>,
     /// Media of the author, by id.
-    pub media_ids: Vec<Id<kind::Media>>,
+    pub media_ids: Vec<Id<marker::MediaMarker>>,
     /// Users who are shown in them.
     pub tagged_user_ids: Vec<UserId>,
     /// The version that it takes the place of.
@@ -80,35 +80,35 @@ pub struct NewPost {
 }
 
 /// Writes a post.
-pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, Stop> {
+pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Post, Error> {
     // Two equal posts at once must see each other.
     store::users::lock(tx, author.user_id)?;
-    let user = users::active(tx, author.user_id)?;
+    let user = users::find_active(tx, author.user_id)?;
     let previous = new
         .edit_of
-        .map(|id| edits::editable(tx, &user, id, new))
+        .map(|id| edits::find_editable_post(tx, &user, id, new))
         .transpose()?;
-    let text = replies::addressed(tx, &user, new)?;
+    let text = replies::prepend_mentions(tx, &user, new)?;
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
-    let reading = compose::read(tx, &text, new.reply_to.or(replied).is_some())?;
-    check_length(&user, &reading, new)?;
-    let targets = targets(tx, author, &user, new, previous)?;
-    check_self_serve(author, &reading)?;
-    let media_keys = media_keys(tx, &user, new)?;
-    let fingerprint = fingerprint(&reading.text, new, &media_keys);
-    let since = first_at(tx.now().plus_ms(-DUPLICATE_MS));
+    let reading = compose::compose_text(tx, &text, new.reply_to.or(replied).is_some())?;
+    validate_text(&user, &reading, new)?;
+    let targets = resolve_targets(tx, author, &user, new, previous)?;
+    check_self_serve_limits(author, &reading)?;
+    let media_keys = resolve_media_keys(tx, &user, new)?;
+    let fingerprint = content_fingerprint(&reading.text, new, &media_keys);
+    let since = first_snowflake_at(tx.now().plus_ms(-DUPLICATE_WINDOW_MS));
     if targets.previous.is_none() && posts::has_duplicate(tx, user.id, &fingerprint, since)? {
         let detail = "You are not allowed to create a Tweet with duplicate content.";
-        return Err(Refusal::forbidden_as(187, detail).into());
+        return Err(Refusal::forbidden_with_code(187, detail).into());
     }
-    let mentioned = mentioned(&reading, new, &targets, user.id);
-    let told = told(&reading, new, &targets);
-    let mut post = assemble(tx, author, new, reading, &targets, media_keys);
+    let mentioned = list_mentioned_users(&reading, new, &targets, user.id);
+    let told = creation_event_body(&reading, new, &targets);
+    let mut post = build_post(tx, author, new, reading, &targets, media_keys);
     let poll = new.poll.as_ref();
-    let poll = poll.map(|poll| poll.of_post(tx, post.id)).transpose()?;
+    let poll = poll.map(|poll| poll.build_poll(tx, post.id)).transpose()?;
     post.poll_id = match &poll {
         Some(poll) => Some(poll.id),
-        None => polls::of_card(tx, &new.card_uri)?,
+        None => polls::find_card_poll(tx, &new.card_uri)?,
     };
     let beside = NewPostDetails {
         fingerprint: Some(fingerprint),
@@ -131,12 +131,12 @@ pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, S
 
 /// What the log tells of a new post: the version that it replaces, and whom else it concerns.
 /// Whoever follows the log need not look at posts that concern nobody who asks.
-fn told(reading: &Reading, new: &NewPost, targets: &Targets) -> String {
+fn creation_event_body(reading: &ComposedText, new: &NewPost, targets: &PostTargets) -> String {
     let replied = targets.parent.as_ref().map(|post| post.author_id);
     let quoted = targets.quoted.as_ref().map(|post| post.author_id);
     let mut written = if new.auto_populate_reply_metadata {
         // Those who are addressed at the start are so by being replied to.
-        reading.mentioned_in_display()
+        reading.displayed_mentions()
     } else {
         reading.mentioned.clone()
     };
@@ -168,7 +168,7 @@ fn told(reading: &Reading, new: &NewPost, targets: &Targets) -> String {
 }
 
 /// What a new post has to do with.
-struct Targets {
+struct PostTargets {
     parent: Option<Post>,
     quoted: Option<Post>,
     previous: Option<Post>,
@@ -177,33 +177,35 @@ struct Targets {
     place_id: Option<String>,
 }
 
-fn targets(
+fn resolve_targets(
     tx: &mut Tx<'_>,
-    author: &Author,
+    author: &PostAuthor,
     user: &User,
     new: &NewPost,
     previous: Option<Post>,
-) -> Result<Targets, Stop> {
+) -> Result<PostTargets, Error> {
     // An edit keeps what it replies to and quotes; that was looked at when it was first written.
     let first = previous.is_none();
     let parent = new.reply_to.filter(|_| first);
-    let parent = parent.map(|id| replies::replied_to(tx, author, user, id));
+    let parent = parent.map(|id| replies::find_replyable_post(tx, author, user, id));
     let parent = parent.transpose()?;
-    replies::check_excluded(tx, &new.exclude_reply_user_ids)?;
+    replies::check_excluded_users(tx, &new.exclude_reply_user_ids)?;
     let quoted = new.quote.filter(|_| first);
     let quoted = quoted
-        .map(|id| replies::quotable(tx, user, id))
+        .map(|id| replies::find_quotable_post(tx, user, id))
         .transpose()?;
     // A reply does not carry out of a closed community what was said in it.
     let inside = parent.as_ref().filter(|post| post.members_only);
     let community = new
         .community_id
         .or(inside.and_then(|post| post.community_id));
-    let community = community.map(|id| communities::to_post_to(tx, user.id, id));
+    let community = community.map(|id| communities::find_postable_community(tx, user.id, id));
     let place = Some(new.place_id.as_str()).filter(|place| !place.is_empty());
-    let place = place.map(|place| places::to_tag(tx, place)).transpose()?;
+    let place = place
+        .map(|place| places::resolve_tagged_place(tx, place))
+        .transpose()?;
     replies::check_deep_link(tx, &new.direct_message_deep_link)?;
-    Ok(Targets {
+    Ok(PostTargets {
         parent,
         quoted,
         place_id: place.or_else(|| previous.as_ref()?.place_id.clone()),
@@ -212,12 +214,12 @@ fn targets(
     })
 }
 
-fn assemble(
+fn build_post(
     tx: &mut Tx<'_>,
-    author: &Author,
+    author: &PostAuthor,
     new: &NewPost,
-    reading: Reading,
-    targets: &Targets,
+    reading: ComposedText,
+    targets: &PostTargets,
     media_keys: String,
 ) -> Post {
     let id = new.id.unwrap_or_else(|| tx.next_id());
@@ -243,11 +245,11 @@ fn assemble(
             .or(previous.and_then(|post| post.quoted_post_id)),
         repost_of_id: None,
         edit_root_id: previous.map(|post| post.edit_root_id.unwrap_or(post.id)),
-        edits_remaining: edits::remaining(previous),
+        edits_remaining: edits::remaining_edits(previous),
         community_id: community.map(|community| community.id),
         place_id: targets.place_id.clone(),
         card_uri: new.card_uri.clone(),
-        reply_settings: replies::settings(new, previous),
+        reply_settings: replies::resolve_reply_settings(new, previous),
         nullcast: new.nullcast,
         followers_only: new.followers_only || kept(|post| post.followers_only),
         possibly_sensitive: kept(|post| post.possibly_sensitive),
@@ -273,20 +275,20 @@ fn assemble(
     }
 }
 
-fn check_length(user: &User, reading: &Reading, new: &NewPost) -> Result<(), Refusal> {
+fn validate_text(user: &User, reading: &ComposedText, new: &NewPost) -> Result<(), Refusal> {
     let empty = new.text.trim().is_empty();
     let carries = !new.media_ids.is_empty() || !new.card_uri.is_empty() || new.poll.is_some();
     if empty && !carries && new.quote.is_none() {
-        return Err(Refusal::missing("text"));
+        return Err(Refusal::missing_parameter("text"));
     }
     let limit = if user.subscription_type == "None" {
-        LENGTH
+        MAX_POST_WEIGHT
     } else {
-        LONG_LENGTH
+        MAX_LONG_LENGTH
     };
-    let weighed = weigh(&reading.text, 0..reading.free_bytes);
+    let weighed = weigh_text(&reading.text, 0..reading.unweighted_bytes);
     // An empty text is no text to be judged; a medium or a quote stands for it.
-    if weighed.weight <= limit && (weighed.sound || empty) {
+    if weighed.weight <= limit && (weighed.is_valid || empty) {
         return Ok(());
     }
     let message = "Your Tweet text is too long. For more information on how Twitter determines \
@@ -296,15 +298,19 @@ fn check_length(user: &User, reading: &Reading, new: &NewPost) -> Result<(), Ref
     } else {
         "Your Tweet text is not valid."
     };
-    Err(Refusal::invalid("text", shortened(&reading.text), message))
+    Err(Refusal::invalid_parameter(
+        "text",
+        truncate_value(&reading.text),
+        message,
+    ))
 }
 
 /// As much of a value as a refusal repeats.
-fn shortened(text: &str) -> String {
+fn truncate_value(text: &str) -> String {
     text.chars().take(100).collect()
 }
 
-fn check_self_serve(author: &Author, reading: &Reading) -> Result<(), Refusal> {
+fn check_self_serve_limits(author: &PostAuthor, reading: &ComposedText) -> Result<(), Refusal> {
     if author.self_serve && reading.cashtags > 1 {
         return Err(Refusal::forbidden(
             "A post may contain at most one cashtag.",
@@ -314,20 +320,20 @@ fn check_self_serve(author: &Author, reading: &Reading) -> Result<(), Refusal> {
 }
 
 /// The keys of the media that the author may post, in order.
-fn media_keys(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Stop> {
-    let carried = media::attachable(tx, user.id, &new.media_ids)?;
+fn resolve_media_keys(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Error> {
+    let carried = media::find_attachable_media(tx, user.id, &new.media_ids)?;
     let known = store::users::find_by_ids(tx, &new.tagged_user_ids)?;
     let unknown = new.tagged_user_ids.iter();
     let mut unknown = unknown.filter(|id| known.iter().all(|user| user.id != **id));
     if let Some(id) = unknown.next() {
         let message = "Your tagged user IDs are invalid.";
-        return Err(Refusal::invalid("media.tagged_user_ids", id, message).into());
+        return Err(Refusal::invalid_parameter("media.tagged_user_ids", id, message).into());
     }
     let keys: Vec<&str> = carried.iter().map(|one| one.media_key.as_str()).collect();
     Ok(keys.join(","))
 }
 
-fn fingerprint(text: &str, new: &NewPost, media_keys: &str) -> Vec<u8> {
+fn content_fingerprint(text: &str, new: &NewPost, media_keys: &str) -> Vec<u8> {
     let targets = [new.reply_to, new.quote].map(|id| id.map_or(0, PostId::get));
     let options = new.poll.as_ref().map(|poll| &poll.options);
     let whole = format!(
@@ -340,7 +346,12 @@ fn fingerprint(text: &str, new: &NewPost, media_keys: &str) -> Vec<u8> {
 }
 
 /// Whose mentions timeline the post goes to: those it names, and whom it replies to.
-fn mentioned(reading: &Reading, new: &NewPost, targets: &Targets, author: UserId) -> Vec<UserId> {
+fn list_mentioned_users(
+    reading: &ComposedText,
+    new: &NewPost,
+    targets: &PostTargets,
+    author: UserId,
+) -> Vec<UserId> {
     let parent = targets.parent.iter().map(|post| post.author_id);
     let parent = parent.filter(|user| !new.exclude_reply_user_ids.contains(user));
     let mut all: Vec<UserId> = reading.mentioned.iter().copied().chain(parent).collect();
@@ -351,10 +362,10 @@ fn mentioned(reading: &Reading, new: &NewPost, targets: &Targets, author: UserId
 }
 
 /// Deletes a post of the user, with all its versions.
-pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Stop> {
+pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Error> {
     let post = posts::find_by_id(tx, id)?
         .filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
-    let post = post.ok_or_else(|| Refusal::NotFound(Subject::new("tweet", "id", id)))?;
+    let post = post.ok_or_else(|| Refusal::NotFound(ResourceRef::new("tweet", "id", id)))?;
     if post.author_id != user {
         return Err(Refusal::forbidden("You are not authorized to delete this Tweet.").into());
     }
@@ -363,18 +374,18 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Stop> {
         _ => None,
     };
     let newest = newest.unwrap_or(post);
-    let carried = media::carried(tx, &newest)?;
+    let carried = media::list_attached_media(tx, &newest)?;
     let gone = posts::delete(tx, &newest)?;
     if gone.is_empty() {
-        return Err(Refusal::NotFound(Subject::new("tweet", "id", id)).into());
+        return Err(Refusal::NotFound(ResourceRef::new("tweet", "id", id)).into());
     }
     let now = tx.now();
     store::media::remove_post_uses(tx, &carried, now)?;
-    Ok(removed(tx, &gone)?)
+    Ok(record_deletions(tx, &gone)?)
 }
 
 /// Says of deleted posts that they are gone, each in its author's name.
-pub(crate) fn removed(tx: &mut Tx<'_>, gone: &[(PostId, UserId)]) -> Result<(), Fault> {
+pub(crate) fn record_deletions(tx: &mut Tx<'_>, gone: &[(PostId, UserId)]) -> Result<(), Fault> {
     for (post, author) in gone {
         store::media::remove_tags(tx, *post)?;
         event_log::append(tx, "post.delete", author.get(), post.get(), "")?;

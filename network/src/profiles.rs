@@ -1,15 +1,17 @@
 //! Profiles: what stands in them and what an operator marks them with. Each change is in the log
 //! under the name by which subscribers know it, with the text before and after.
 
-use base::text::username_ok;
-use base::{Refusal, Stop, UserId};
+use base::text::is_valid_username;
+use base::{Error, Refusal, UserId};
 use serde_json::{Map, Value, json};
 use store::users::{self as stored, User};
 use store::{Tx, affiliates, event_log};
 
-use crate::audit::{self, By, Kind};
+use crate::audit::{self, AuditAction, AuditActor};
 use crate::compose;
-use crate::users::{self, SUBSCRIPTION_TYPES, VERIFIED_TYPES, checked_name, one_of};
+use crate::users::{
+    self, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_choice, validate_display_name,
+};
 
 /// Characters of a biography.
 pub(crate) const BIOGRAPHY_LENGTH: usize = 160;
@@ -20,7 +22,7 @@ const URL_LENGTH: usize = 2048;
 
 /// What shall stand in a profile from now on; what is `None` stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edit {
+pub struct ProfileChanges {
     /// The handle.
     pub username: Option<String>,
     /// The display name.
@@ -39,7 +41,7 @@ pub struct Edit {
 
 /// The badge of an organization.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Badge {
+pub struct AffiliateBadge {
     /// The address of its picture, or empty.
     pub badge_url: String,
     /// What it says, or empty.
@@ -49,10 +51,10 @@ pub struct Badge {
 }
 
 /// A fact of a profile as text.
-type Fact = fn(&User) -> String;
+type ProfileFact = fn(&User) -> String;
 
 /// What is told when a fact of a profile changes. Handle and display name are both a screen name.
-const CHANGES: &[(&str, Fact)] = &[
+const CHANGES: &[(&str, ProfileFact)] = &[
     ("profile.update.handle", |user| user.username.clone()),
     ("profile.update.screenname", |user| user.username.clone()),
     ("profile.update.screenname", |user| user.name.clone()),
@@ -74,12 +76,12 @@ const CHANGES: &[(&str, Fact)] = &[
 ];
 
 /// Changes a user, tells of every fact that is another now, and records who did it.
-fn change(
+fn apply_change(
     tx: &mut Tx<'_>,
-    (by, act): (&By, Kind),
+    (by, act): (&AuditActor, AuditAction),
     id: UserId,
     change: impl FnOnce(&mut User),
-) -> Result<User, Stop> {
+) -> Result<User, Error> {
     stored::lock(tx, id)?;
     let before = users::find(tx, id)?;
     let mut user = before.clone();
@@ -103,12 +105,17 @@ fn change(
 }
 
 /// Edits a profile.
-pub fn edit(tx: &mut Tx<'_>, by: &By, id: UserId, edit: &Edit) -> Result<User, Stop> {
+pub fn update(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    id: UserId,
+    edit: &ProfileChanges,
+) -> Result<User, Error> {
     if let Some(username) = &edit.username {
-        check_username(tx, id, username)?;
+        validate_username(tx, id, username)?;
     }
-    check(edit)?;
-    change(tx, (by, Kind::USER_UPDATE), id, |user| {
+    validate_changes(edit)?;
+    apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         let texts = [
             (&edit.username, &mut user.username),
             (&edit.name, &mut user.name),
@@ -123,28 +130,28 @@ pub fn edit(tx: &mut Tx<'_>, by: &By, id: UserId, edit: &Edit) -> Result<User, S
                 text.clone_from(new);
             }
         }
-        user.entities = compose::profile_entities(&user.url, &user.description);
+        user.entities = compose::render_profile_entities(&user.url, &user.description);
     })
 }
 
-fn check_username(tx: &mut Tx<'_>, id: UserId, username: &str) -> Result<(), Stop> {
-    if !username_ok(username) {
+fn validate_username(tx: &mut Tx<'_>, id: UserId, username: &str) -> Result<(), Error> {
+    if !is_valid_username(username) {
         let message = format!(
             "The `username` query parameter value [{username}] does not match ^[A-Za-z0-9_]{{1,15}}$"
         );
-        return Err(Refusal::invalid("username", username, message).into());
+        return Err(Refusal::invalid_parameter("username", username, message).into());
     }
     let holder = stored::find_by_username(tx, username)?;
     if holder.is_some_and(|holder| holder.id != id) {
         let message = format!("The username [{username}] is taken");
-        return Err(Refusal::invalid("username", username, message).into());
+        return Err(Refusal::invalid_parameter("username", username, message).into());
     }
     Ok(())
 }
 
-fn check(edit: &Edit) -> Result<(), Refusal> {
+fn validate_changes(edit: &ProfileChanges) -> Result<(), Refusal> {
     if let Some(name) = &edit.name {
-        checked_name(name)?;
+        validate_display_name(name)?;
     }
     let lengths = [
         ("description", &edit.description, BIOGRAPHY_LENGTH),
@@ -158,43 +165,53 @@ fn check(edit: &Edit) -> Result<(), Refusal> {
         if text.chars().count() > most {
             let message = format!("The `{name}` must have at most {most} characters");
             let shown: String = text.chars().take(100).collect();
-            return Err(Refusal::invalid(name, shown, message));
+            return Err(Refusal::invalid_parameter(name, shown, message));
         }
         let is_address = text.starts_with("https://") || text.starts_with("http://");
         if most == URL_LENGTH && !text.is_empty() && !is_address {
             let message = format!("The `{name}` must be an address that begins with https://");
-            return Err(Refusal::invalid(name, text, message));
+            return Err(Refusal::invalid_parameter(name, text, message));
         }
     }
     Ok(())
 }
 
 /// Sets the verification mark: `blue`, `business`, `government` or `none`.
-pub fn verify(tx: &mut Tx<'_>, by: &By, id: UserId, kind: &str) -> Result<User, Stop> {
-    let kind = one_of("verified_type", kind, VERIFIED_TYPES)?;
-    change(tx, (by, Kind::USER_VERIFY), id, |user| {
+pub fn set_verified_type(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    id: UserId,
+    kind: &str,
+) -> Result<User, Error> {
+    let kind = validate_choice("verified_type", kind, VERIFIED_TYPES)?;
+    apply_change(tx, (by, AuditAction::USER_VERIFY), id, |user| {
         user.verified = kind != "none";
         user.verified_type = kind;
     })
 }
 
 /// Sets the subscription: `None`, `Basic`, `Premium` or `PremiumPlus`.
-pub fn subscribe(tx: &mut Tx<'_>, by: &By, id: UserId, kind: &str) -> Result<User, Stop> {
-    let kind = one_of("subscription_type", kind, SUBSCRIPTION_TYPES)?;
-    change(tx, (by, Kind::USER_UPDATE), id, |user| {
+pub fn set_subscription_type(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    id: UserId,
+    kind: &str,
+) -> Result<User, Error> {
+    let kind = validate_choice("subscription_type", kind, SUBSCRIPTION_TYPES)?;
+    apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         user.subscription_type = kind;
     })
 }
 
 /// Makes a user an affiliate of an organization, instead of any other before; of none: no longer.
-pub fn affiliate(
+pub fn set_affiliation(
     tx: &mut Tx<'_>,
-    by: &By,
+    by: &AuditActor,
     id: UserId,
-    organization: Option<(UserId, &Badge)>,
-) -> Result<User, Stop> {
+    organization: Option<(UserId, &AffiliateBadge)>,
+) -> Result<User, Error> {
     let Some((organization, badge)) = organization else {
-        let user = change(tx, (by, Kind::USER_UPDATE), id, |user| {
+        let user = apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
             user.affiliation.clear();
         })?;
         affiliates::set_organizations(tx, id, &[])?;
@@ -203,7 +220,7 @@ pub fn affiliate(
     if organization == id {
         return Err(Refusal::forbidden("Nobody is an affiliate of themselves.").into());
     }
-    users::active(tx, organization)?;
+    users::find_active(tx, organization)?;
     let mut shown = Map::new();
     let texts = [
         ("badge_url", &badge.badge_url),
@@ -215,7 +232,7 @@ pub fn affiliate(
     }
     shown.insert("user_id".to_owned(), json!([organization.to_string()]));
     let affiliation = Value::Object(shown).to_string();
-    let user = change(tx, (by, Kind::USER_UPDATE), id, |user| {
+    let user = apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         user.affiliation = affiliation;
     })?;
     affiliates::set_organizations(tx, id, &[organization])?;
@@ -223,23 +240,38 @@ pub fn affiliate(
 }
 
 /// Marks a user as a parody, or no longer.
-pub fn mark_parody(tx: &mut Tx<'_>, by: &By, id: UserId, parody: bool) -> Result<User, Stop> {
-    change(tx, (by, Kind::USER_UPDATE), id, |user| {
+pub fn set_parody(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    id: UserId,
+    parody: bool,
+) -> Result<User, Error> {
+    apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         user.parody = parody;
     })
 }
 
 /// Marks a user as protected, or no longer. Requests that wait for an approval are dropped when
 /// none is needed any more; who asked must follow anew.
-pub fn protect(tx: &mut Tx<'_>, by: &By, id: UserId, protected: bool) -> Result<User, Stop> {
-    change(tx, (by, Kind::USER_UPDATE), id, |user| {
+pub fn set_protected(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    id: UserId,
+    protected: bool,
+) -> Result<User, Error> {
+    apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         user.protected = protected;
     })
 }
 
 /// Makes a user take direct messages of everyone, or of those only whom they follow.
-pub fn take_messages(tx: &mut Tx<'_>, by: &By, id: UserId, everyone: bool) -> Result<User, Stop> {
-    change(tx, (by, Kind::USER_UPDATE), id, |user| {
+pub fn set_receives_dm(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    id: UserId,
+    everyone: bool,
+) -> Result<User, Error> {
+    apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         user.receives_dm = everyone;
     })
 }

@@ -4,39 +4,39 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use base::clock::wall;
-use base::{AppId, Fault, PostId, Stop, Time};
+use base::clock::wall_time;
+use base::{AppId, Error, Fault, PostId, Time};
 use parking_lot::Mutex;
 use store::{Store, Tx, reads};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 /// How many days can be asked for.
-pub const DAYS: i64 = 90;
+pub const MAX_DAYS: i64 = 90;
 /// How many posts an app may be given in a month.
-pub const CAP: i64 = 3_000_000;
+pub const MONTHLY_POST_CAP: i64 = 3_000_000;
 
 /// The day since 1970.
-pub const fn day(time: Time) -> i64 {
+pub const fn day_number(time: Time) -> i64 {
     time.ms().div_euclid(DAY_MS)
 }
 
 /// Counts posts that were given.
 #[derive(Default)]
-pub struct Reads {
+pub struct PostReadCounter {
     memory: Mutex<HashMap<(AppId, i64), BTreeSet<PostId>>>,
 }
 
-impl Reads {
+impl PostReadCounter {
     /// Counts the posts of one answer.
-    pub fn note(&self, app: AppId, posts: &[PostId]) {
+    pub fn record(&self, app: AppId, posts: &[PostId]) {
         if !posts.is_empty() {
-            let key = (app, day(wall()));
+            let key = (app, day_number(wall_time()));
             self.memory.lock().entry(key).or_default().extend(posts);
         }
     }
 
     /// Writes down what was counted since the last time; what cannot be written stays counted.
-    pub async fn flush(&self, store: &Store) -> Result<(), Stop> {
+    pub async fn flush(&self, store: &Store) -> Result<(), Error> {
         let taken = std::mem::take(&mut *self.memory.lock());
         if taken.is_empty() {
             return Ok(());
@@ -67,7 +67,7 @@ impl Reads {
 
 /// What an app was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct PostReadUsage {
     /// The app.
     pub app: AppId,
     /// The most in a month.
@@ -81,18 +81,18 @@ pub struct Given {
 }
 
 /// What an app was given on the last days, today among them.
-pub fn given(tx: &mut Tx<'_>, app: AppId, days: i64) -> Result<Given, Fault> {
-    let now = wall();
-    let today = day(now);
+pub fn load_usage(tx: &mut Tx<'_>, app: AppId, days: i64) -> Result<PostReadUsage, Fault> {
+    let now = wall_time();
+    let today = day_number(now);
     // The first of the month: the date tells which day it is.
     let in_month: i64 = now
-        .date()
+        .to_date_string()
         .rsplit('-')
         .next()
         .and_then(|day| day.parse().ok())
         .unwrap_or(1);
     let month = today - in_month + 1;
-    let from = today - days.clamp(1, DAYS) + 1;
+    let from = today - days.clamp(1, MAX_DAYS) + 1;
     let found = reads::daily_counts(tx, app, from.min(month))?;
     let of = |day: i64| {
         found
@@ -100,9 +100,9 @@ pub fn given(tx: &mut Tx<'_>, app: AppId, days: i64) -> Result<Given, Fault> {
             .find(|(known, _)| *known == day)
             .map_or(0, |(_, posts)| *posts)
     };
-    Ok(Given {
+    Ok(PostReadUsage {
         app,
-        cap: CAP,
+        cap: MONTHLY_POST_CAP,
         this_month: (month..=today).map(of).sum(),
         reset_day: 1,
         days: (from..=today)
@@ -113,6 +113,6 @@ pub fn given(tx: &mut Tx<'_>, app: AppId, days: i64) -> Result<Given, Fault> {
 
 /// Forgets what had its time at a moment; how many rows.
 pub(crate) fn prune(tx: &mut Tx<'_>, wall: Time, limit: i64) -> Result<u64, Fault> {
-    let today = day(wall);
-    reads::prune(tx, today - 1, today - DAYS - 31, limit)
+    let today = day_number(wall);
+    reads::prune(tx, today - 1, today - MAX_DAYS - 31, limit)
 }

@@ -1,24 +1,24 @@
 //! Replies that the one who began a conversation hides in it.
 
-use base::refusal::Subject;
-use base::{PostId, Refusal, Stop, UserId};
+use base::refusal::ResourceRef;
+use base::{Error, PostId, Refusal, UserId};
 use store::posts::{self, PostState};
 use store::{Tx, event_log, replies};
 
-use crate::{acts, users};
+use crate::{post_actions, users};
 
 /// Hides a reply, or shows it again. It stays reachable; whoever shows the conversation knows.
-pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Result<(), Stop> {
-    users::active(tx, user)?;
+pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Result<(), Error> {
+    users::find_active(tx, user)?;
     let reply = posts::find_by_id(tx, id)?
         .filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
     let Some(reply) = reply else {
-        return Err(Refusal::NotFound(Subject::new("tweet", "id", id)).into());
+        return Err(Refusal::NotFound(ResourceRef::new("tweet", "id", id)).into());
     };
     let root = posts::find_by_id(tx, reply.conversation_id)?;
     let owns = root.is_some_and(|root| root.author_id == user && root.state != PostState::Deleted);
     if !owns || reply.in_reply_to_post_id.is_none() {
-        return Err(acts::not_permitted());
+        return Err(post_actions::not_permitted());
     }
     let (changed, kind) = if hidden {
         (replies::hide(tx, id)?, "reply.hide")

@@ -3,20 +3,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use base::refusal::Unproven;
+use base::refusal::AuthenticationProblem;
 use base::secret::digest;
-use base::{AppId, Fault, Refusal, Stop};
+use base::{AppId, Error, Fault, Refusal};
 use serde_json::json;
 use store::apps::AppStatus;
 use store::rules::{self, StreamProduct, StreamRule};
 use store::{Tx, apps, event_log};
 
 /// Rules that are read at once.
-const SOME: i64 = 1_000;
+const BATCH_SIZE: i64 = 1_000;
 
 /// A rule that can be read.
 #[derive(Clone, Debug)]
-pub struct NewRule {
+pub struct NewStreamRule {
     /// As the app wrote it.
     pub value: String,
     /// The same for all rules that mean the same by their words.
@@ -27,7 +27,7 @@ pub struct NewRule {
 
 /// What came of rules that were to be added.
 #[derive(Clone, Debug, Default)]
-pub struct Added {
+pub struct AddedRules {
     /// Those that are new.
     pub rules: Vec<StreamRule>,
     /// Those that the app has already, each with the id of the one that is there.
@@ -41,16 +41,16 @@ pub fn add(
     app: AppId,
     product: StreamProduct,
     most: usize,
-    new: &[NewRule],
+    new: &[NewStreamRule],
     dry: bool,
-) -> Result<Added, Stop> {
+) -> Result<AddedRules, Error> {
     // Two calls at once must not pass the bound together, nor outlive the app.
     apps::lock(tx, app)?;
     if apps::find_by_id(tx, app)?.is_none_or(|app| app.state == AppStatus::Deleted) {
-        return Err(Refusal::Unauthenticated(Unproven::App).into());
+        return Err(Refusal::Unauthenticated(AuthenticationProblem::App).into());
     }
     let before = usize::try_from(rules::count(tx, app, product)?).unwrap_or(usize::MAX);
-    let mut added = Added::default();
+    let mut added = AddedRules::default();
     let mut ids = HashMap::new();
     for one in new {
         let digest = digest(&one.canonical);
@@ -64,7 +64,7 @@ pub fn add(
             continue;
         }
         if before.saturating_add(added.rules.len()) >= most {
-            return Err(Refusal::RuleCap { most }.into());
+            return Err(Refusal::RuleLimitReached { limit: most }.into());
         }
         let rule = StreamRule {
             id: tx.next_id::<()>().get(),
@@ -75,7 +75,7 @@ pub fn add(
         };
         if !dry {
             rules::insert(tx, product, &rule, &digest)?;
-            tell(tx, "rule.added", app, product, rule.id)?;
+            append_rule_event(tx, "rule.added", app, product, rule.id)?;
         }
         ids.insert(digest, rule.id);
         added.rules.push(rule);
@@ -89,11 +89,11 @@ pub fn remove(
     app: AppId,
     product: StreamProduct,
     ids: &[i64],
-) -> Result<usize, Stop> {
+) -> Result<usize, Error> {
     let mut removed = 0_usize;
     for id in ids {
         if rules::delete(tx, app, product, *id)? {
-            tell(tx, "rule.removed", app, product, *id)?;
+            append_rule_event(tx, "rule.removed", app, product, *id)?;
             removed = removed.saturating_add(1);
         }
     }
@@ -101,18 +101,18 @@ pub fn remove(
 }
 
 /// Removes rules by their canonical forms; how many there were.
-pub fn remove_values(
+pub fn remove_by_canonical(
     tx: &mut Tx<'_>,
     app: AppId,
     product: StreamProduct,
     canonical: &[String],
-) -> Result<usize, Stop> {
-    let ids = of_values(tx, app, product, canonical)?;
+) -> Result<usize, Error> {
+    let ids = find_ids_by_canonical(tx, app, product, canonical)?;
     remove(tx, app, product, &ids)
 }
 
 /// The ids of an app's rules by their canonical forms.
-pub fn of_values(
+pub fn find_ids_by_canonical(
     tx: &mut Tx<'_>,
     app: AppId,
     product: StreamProduct,
@@ -128,7 +128,7 @@ pub fn of_values(
 }
 
 /// Which of these ids are of rules that an app has, each once.
-pub fn present(
+pub fn find_existing(
     tx: &mut Tx<'_>,
     app: AppId,
     product: StreamProduct,
@@ -145,10 +145,10 @@ pub fn present(
 }
 
 /// Removes every rule of an app that is deleted.
-pub(crate) fn remove_all(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
+pub(crate) fn remove_app_rules(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
     for product in StreamProduct::ALL {
         let mut after = 0;
-        while let Some(last) = tell_of(tx, app, product, after)? {
+        while let Some(last) = append_removal_events(tx, app, product, after)? {
             after = last;
         }
     }
@@ -156,26 +156,26 @@ pub(crate) fn remove_all(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
 }
 
 /// Tells that some of an app's rules behind one are removed; the last of them.
-fn tell_of(
+fn append_removal_events(
     tx: &mut Tx<'_>,
     app: AppId,
     product: StreamProduct,
     after: i64,
-) -> Result<Option<i64>, Stop> {
-    let some = rules::list_by_app(tx, app, product, after, SOME)?;
+) -> Result<Option<i64>, Error> {
+    let some = rules::list_by_app(tx, app, product, after, BATCH_SIZE)?;
     for rule in &some {
-        tell(tx, "rule.removed", app, product, rule.id)?;
+        append_rule_event(tx, "rule.removed", app, product, rule.id)?;
     }
     Ok(some.last().map(|rule| rule.id))
 }
 
-fn tell(
+fn append_rule_event(
     tx: &mut Tx<'_>,
     kind: &str,
     app: AppId,
     product: StreamProduct,
     rule: i64,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     let body = json!({ "app_id": app.to_string(), "product": product.name() });
     Ok(event_log::append(tx, kind, 0, rule, &body.to_string())?)
 }

@@ -2,9 +2,9 @@
 //!
 //! Sessions follow the machine's clock, as the cookies that carry them do.
 
-use base::clock::wall;
-use base::secret::{digest, same};
-use base::{Chance, Fault, Refusal, Secret, Stop, Time, UserId};
+use base::clock::wall_time;
+use base::secret::{constant_time_eq, digest};
+use base::{Error, Fault, Refusal, Rng, Secret, Time, UserId};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use store::{Store, Tx, sessions};
 
-use crate::audit::{self, By, Kind};
+use crate::audit::{self, AuditAction, AuditActor};
 use crate::users;
 
 pub use store::sessions::UserSession;
@@ -23,41 +23,41 @@ pub const TTL_MS: i64 = 30 * 24 * 3600 * 1000;
 pub const TOUCH_EVERY_MS: i64 = 5 * 60 * 1000;
 
 /// Characters of a session's text, 5.95 bits each: over 256 bits.
-const LENGTH: usize = 44;
+const SECRET_LENGTH: usize = 44;
 /// Sessions of one user that are listed at most.
-const LISTED: i64 = 200;
+const MAX_LISTED: i64 = 200;
 /// Characters of a browser's description that are kept.
-const AGENT: usize = 256;
+const MAX_USER_AGENT_LENGTH: usize = 256;
 
 /// Where a request comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct ClientInfo {
     /// The client's address.
     pub address: String,
     /// What the browser calls itself.
     pub user_agent: String,
 }
 
-impl Facts {
-    fn agent(&self) -> String {
+impl ClientInfo {
+    fn sanitized_user_agent(&self) -> String {
         let plain = self
             .user_agent
             .chars()
             .filter(|letter| !letter.is_control());
-        plain.take(AGENT).collect()
+        plain.take(MAX_USER_AGENT_LENGTH).collect()
     }
 }
 
 /// Begins a session for a user who has just proved who it is. The session that the browser had
 /// before, if it had one, ends: its text may have been put there by somebody else.
-pub fn begin(
+pub fn start(
     tx: &mut Tx<'_>,
     presented: Option<&[u8; 32]>,
     user: UserId,
-    facts: &Facts,
+    facts: &ClientInfo,
     ttl_ms: i64,
-) -> Result<(Secret, UserSession), Stop> {
-    let now = wall();
+) -> Result<(Secret, UserSession), Error> {
+    let now = wall_time();
     if let Some(presented) = presented
         && let Some(old) = sessions::find(tx, presented, now)?
     {
@@ -65,8 +65,8 @@ pub fn begin(
     }
     let (text, session) = create(tx, user, facts, ttl_ms)?;
     let detail = json!({"session": session.id, "user_agent": session.user_agent});
-    let by = By::user(user, &facts.address);
-    audit::append(tx, &by, Kind::SIGN_IN_OK, None, &detail)?;
+    let by = AuditActor::user(user, &facts.address);
+    audit::append(tx, &by, AuditAction::SIGN_IN_OK, None, &detail)?;
     Ok((text, session))
 }
 
@@ -74,12 +74,12 @@ pub fn begin(
 pub fn create(
     tx: &mut Tx<'_>,
     user: UserId,
-    facts: &Facts,
+    facts: &ClientInfo,
     ttl_ms: i64,
-) -> Result<(Secret, UserSession), Stop> {
-    users::active(tx, user)?;
-    let now = wall();
-    let (text, form_key) = texts(tx.rng())?;
+) -> Result<(Secret, UserSession), Error> {
+    users::find_active(tx, user)?;
+    let now = wall_time();
+    let (text, form_key) = generate_secrets(tx.rng())?;
     let digest = text.digest();
     let new = sessions::NewSession {
         digest: &digest,
@@ -87,7 +87,7 @@ pub fn create(
         form_key: &form_key,
         ttl_ms,
         address: &facts.address,
-        user_agent: &facts.agent(),
+        user_agent: &facts.sanitized_user_agent(),
     };
     sessions::insert(tx, &new, now)?;
     let session = sessions::find(tx, &digest, now)?;
@@ -95,14 +95,14 @@ pub fn create(
     Ok((text, session))
 }
 
-fn texts(chance: &Chance) -> Result<(Secret, Secret), Fault> {
-    let text = Secret::new(chance.token(LENGTH)?);
-    Ok((text, Secret::new(chance.token(LENGTH)?)))
+fn generate_secrets(chance: &Rng) -> Result<(Secret, Secret), Fault> {
+    let text = Secret::new(chance.random_token(SECRET_LENGTH)?);
+    Ok((text, Secret::new(chance.random_token(SECRET_LENGTH)?)))
 }
 
 /// The live session with this SHA-256: neither ended nor expired, of a user who takes part.
 pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<UserSession>, Fault> {
-    find_at(tx, digest, wall())
+    find_at(tx, digest, wall_time())
 }
 
 /// [`find`] at another moment.
@@ -116,18 +116,22 @@ pub fn find_at(
 
 /// The live session whose text a browser presents; that it was used is written down once in a
 /// while.
-pub async fn open(store: &Store, text: &str, facts: &Facts) -> Result<Option<UserSession>, Stop> {
-    open_at(store, text, facts, wall()).await
+pub async fn resume(
+    store: &Store,
+    text: &str,
+    facts: &ClientInfo,
+) -> Result<Option<UserSession>, Error> {
+    resume_at(store, text, facts, wall_time()).await
 }
 
 /// [`open`] at another moment.
-pub async fn open_at(
+pub async fn resume_at(
     store: &Store,
     text: &str,
-    facts: &Facts,
+    facts: &ClientInfo,
     now: Time,
-) -> Result<Option<UserSession>, Stop> {
-    if text.len() != LENGTH {
+) -> Result<Option<UserSession>, Error> {
+    if text.len() != SECRET_LENGTH {
         return Ok(None);
     }
     let digest = digest(text);
@@ -139,13 +143,13 @@ pub async fn open_at(
         let (id, facts) = (session.id, facts.clone());
         session.last_seen_at = now;
         session.address.clone_from(&facts.address);
-        session.user_agent = facts.agent();
+        session.user_agent = facts.sanitized_user_agent();
         let touch = move |tx: &mut Tx<'_>| {
             Ok(sessions::touch(
                 tx,
                 id,
                 &facts.address,
-                &facts.agent(),
+                &facts.sanitized_user_agent(),
                 now,
             )?)
         };
@@ -155,14 +159,14 @@ pub async fn open_at(
 }
 
 /// Gives a session another text, when what it may do changes; the old text is dead with the commit.
-pub fn renew(tx: &mut Tx<'_>, session: &UserSession) -> Result<(Secret, UserSession), Stop> {
-    let (text, form_key) = texts(tx.rng())?;
+pub fn renew(tx: &mut Tx<'_>, session: &UserSession) -> Result<(Secret, UserSession), Error> {
+    let (text, form_key) = generate_secrets(tx.rng())?;
     if !sessions::rotate(tx, &session.digest, &text.digest(), &form_key)? {
-        return Err(gone(session.id).into());
+        return Err(session_not_found(session.id).into());
     }
-    let by = By::user(session.user_id, &session.address);
+    let by = AuditActor::user(session.user_id, &session.address);
     let detail = json!({"session": session.id});
-    audit::append(tx, &by, Kind::SESSION_RENEW, None, &detail)?;
+    audit::append(tx, &by, AuditAction::SESSION_RENEW, None, &detail)?;
     let renewed = UserSession {
         digest: text.digest(),
         form_key,
@@ -171,58 +175,73 @@ pub fn renew(tx: &mut Tx<'_>, session: &UserSession) -> Result<(Secret, UserSess
     Ok((text, renewed))
 }
 
-fn gone(id: i64) -> Refusal {
-    Refusal::NotFound(base::refusal::Subject::new("session", "id", id))
+fn session_not_found(id: i64) -> Refusal {
+    Refusal::NotFound(base::refusal::ResourceRef::new("session", "id", id))
 }
 
 /// Ends the session that asks for it.
-pub fn sign_out(tx: &mut Tx<'_>, session: &UserSession, facts: &Facts) -> Result<(), Stop> {
-    if sessions::revoke(tx, session.user_id, session.id, wall())? {
-        let by = By::user(session.user_id, &facts.address);
+pub fn sign_out(tx: &mut Tx<'_>, session: &UserSession, facts: &ClientInfo) -> Result<(), Error> {
+    if sessions::revoke(tx, session.user_id, session.id, wall_time())? {
+        let by = AuditActor::user(session.user_id, &facts.address);
         let detail = json!({"session": session.id});
-        audit::append(tx, &by, Kind::SIGN_OUT, None, &detail)?;
+        audit::append(tx, &by, AuditAction::SIGN_OUT, None, &detail)?;
     }
     Ok(())
 }
 
 /// The live sessions of a user, last used first.
 pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<UserSession>, Fault> {
-    sessions::list(tx, user, wall(), LISTED)
+    sessions::list(tx, user, wall_time(), MAX_LISTED)
 }
 
 /// Ends one of a user's sessions.
-pub fn revoke(tx: &mut Tx<'_>, by: &By, user: UserId, id: i64) -> Result<(), Stop> {
-    if !sessions::revoke(tx, user, id, wall())? {
-        return Err(gone(id).into());
+pub fn revoke(tx: &mut Tx<'_>, by: &AuditActor, user: UserId, id: i64) -> Result<(), Error> {
+    if !sessions::revoke(tx, user, id, wall_time())? {
+        return Err(session_not_found(id).into());
     }
     let detail = json!({"user": user.to_string(), "session": id});
-    Ok(audit::append(tx, by, Kind::SESSION_REVOKE, None, &detail)?)
+    Ok(audit::append(
+        tx,
+        by,
+        AuditAction::SESSION_REVOKE,
+        None,
+        &detail,
+    )?)
 }
 
 /// Ends all sessions of a user but the one that is kept, if one is; how many.
-pub fn revoke_all(tx: &mut Tx<'_>, by: &By, user: UserId, keep: Option<i64>) -> Result<u64, Stop> {
-    let ended = sessions::revoke_others(tx, user, keep, wall())?;
+pub fn revoke_all(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    user: UserId,
+    keep: Option<i64>,
+) -> Result<u64, Error> {
+    let ended = sessions::revoke_others(tx, user, keep, wall_time())?;
     if ended > 0 {
         let detail = json!({"user": user.to_string(), "sessions": ended, "kept": keep});
-        audit::append(tx, by, Kind::SESSION_REVOKE, None, &detail)?;
+        audit::append(tx, by, AuditAction::SESSION_REVOKE, None, &detail)?;
     }
     Ok(ended)
 }
 
 /// The token of a form that a session shows: it holds for this form in this session only.
 pub fn form_token(session: &UserSession, form: &str) -> Result<String, Fault> {
-    token(&session.form_key, &[form])
+    compute_form_token(&session.form_key, &[form])
 }
 
 /// Whether a form came back with the token that it was shown with.
-pub fn form_holds(session: &UserSession, form: &str, presented: &str) -> Result<bool, Fault> {
+pub fn verify_form_token(
+    session: &UserSession,
+    form: &str,
+    presented: &str,
+) -> Result<bool, Fault> {
     let expected = form_token(session, form)?;
-    Ok(same(expected.as_bytes(), presented.as_bytes()))
+    Ok(constant_time_eq(expected.as_bytes(), presented.as_bytes()))
 }
 
-fn token(key: &Secret, parts: &[&str]) -> Result<String, Fault> {
-    let mac = Hmac::<Sha256>::new_from_slice(key.reveal().as_bytes());
-    let mut mac = mac.map_err(Fault::when("the key of a form"))?;
+fn compute_form_token(key: &Secret, parts: &[&str]) -> Result<String, Fault> {
+    let mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes());
+    let mut mac = mac.map_err(Fault::context("the key of a form"))?;
     for part in parts {
         // A length before each part, so that none runs into the next.
         mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
@@ -234,13 +253,13 @@ fn token(key: &Secret, parts: &[&str]) -> Result<String, Fault> {
 /// The tokens of forms that are shown to people who are not signed in, bound to a random cookie.
 /// Nothing is stored for them.
 #[derive(Clone, Debug)]
-pub struct VisitorForms {
+pub struct VisitorFormTokens {
     key: Secret,
 }
 
-impl VisitorForms {
+impl VisitorFormTokens {
     /// Takes the key from the store, making it on the first start.
-    pub async fn open(store: &Store) -> Result<Self, Stop> {
+    pub async fn open(store: &Store) -> Result<Self, Error> {
         let key = store
             .write(|tx| Ok(sessions::visitor_form_key(tx)?))
             .await?;
@@ -248,24 +267,29 @@ impl VisitorForms {
     }
 
     /// A cookie for a browser that has none.
-    pub fn cookie(&self, chance: &Chance) -> Result<Secret, Fault> {
-        chance.token(LENGTH).map(Secret::new)
+    pub fn generate_cookie(&self, chance: &Rng) -> Result<Secret, Fault> {
+        chance.random_token(SECRET_LENGTH).map(Secret::new)
     }
 
     /// The token of a form for the browser with this cookie.
     pub fn form_token(&self, cookie: &Secret, form: &str) -> Result<String, Fault> {
-        token(&self.key, &[cookie.reveal(), form])
+        compute_form_token(&self.key, &[cookie.expose_secret(), form])
     }
 
     /// Whether a form came back with the token that it was shown with, from the same browser.
-    pub fn form_holds(&self, cookie: &Secret, form: &str, presented: &str) -> Result<bool, Fault> {
+    pub fn verify_form_token(
+        &self,
+        cookie: &Secret,
+        form: &str,
+        presented: &str,
+    ) -> Result<bool, Fault> {
         let expected = self.form_token(cookie, form)?;
-        let whole = cookie.reveal().len() == LENGTH;
-        Ok(whole && same(expected.as_bytes(), presented.as_bytes()))
+        let whole = cookie.expose_secret().len() == SECRET_LENGTH;
+        Ok(whole && constant_time_eq(expected.as_bytes(), presented.as_bytes()))
     }
 }
 
 /// What an entry about a user says, when there is nothing else.
-pub(crate) fn about(user: UserId) -> Value {
+pub(crate) fn user_detail(user: UserId) -> Value {
     json!({"user": user.to_string()})
 }

@@ -6,38 +6,38 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use base::clock::wall;
+use base::clock::wall_time;
 use base::secret::digest;
-use base::{Fault, Refusal, Secret, Stop, UserId};
+use base::{Error, Fault, Refusal, Secret, UserId};
 use serde_json::{Value, json};
 use store::users::{User, UserState};
 use store::{Store, Tx, attempt_limits, users};
 
-use crate::audit::{self, By, Kind};
-use crate::passwords::{PasswordPool, is_current};
-use crate::sessions::{self, Facts, UserSession};
+use crate::audit::{self, AuditAction, AuditActor};
+use crate::passwords::{PasswordPool, is_hash_current};
+use crate::sessions::{self, ClientInfo, UserSession};
 
 pub use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 
 /// Bytes of a password; what is longer is wrong without being looked at.
-pub const LONGEST: usize = 1024;
+pub const MAX_PASSWORD_BYTES: usize = 1024;
 
 /// What a suspended account is told, once it has proved who it is.
-pub const SUSPENDED: &str =
+pub const SUSPENDED_DETAIL: &str =
     "Your account is suspended and is not permitted to access this feature.";
 /// What a deleted account is told, once it has proved who it is.
-pub const DELETED: &str = "Your account has been deleted.";
+pub const DELETED_DETAIL: &str = "Your account has been deleted.";
 
 /// How often signing in may be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SignInLimits {
     /// From one address; a whole /64 of IPv6 is one.
     pub per_address: AttemptRateLimit,
     /// For one name, from wherever: high, so that strangers cannot lock its owner out.
     pub per_account: AttemptRateLimit,
 }
 
-impl Default for Limits {
+impl Default for SignInLimits {
     fn default() -> Self {
         Self {
             per_address: AttemptRateLimit {
@@ -54,20 +54,20 @@ impl Default for Limits {
 
 /// An attempt to sign in.
 #[derive(Clone, Debug)]
-pub struct Attempt {
+pub struct SignInAttempt {
     /// A handle, with or without `@`, or an email address.
     pub login: String,
     /// The password.
     pub password: Secret,
     /// From where.
-    pub facts: Facts,
+    pub client_info: ClientInfo,
     /// SHA-256 of the session that the browser has already, if it has one: it ends.
-    pub presented: Option<[u8; 32]>,
+    pub existing_session: Option<[u8; 32]>,
 }
 
 /// What comes of an attempt.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum SignInOutcome {
     /// Signed in.
     Accepted {
         /// The text for the browser.
@@ -91,91 +91,100 @@ pub enum Answer {
 
 /// Where people sign in.
 #[derive(Clone)]
-pub struct Gate {
+pub struct SignInService {
     /// Where accounts are.
     pub store: Arc<Store>,
     /// Where passwords are hashed.
     pub pool: PasswordPool,
     /// How often it may be tried.
-    pub limits: Limits,
+    pub limits: SignInLimits,
     /// How long a session lives on after it was last seen, in milliseconds.
     pub ttl_ms: i64,
 }
 
 /// What a name and a password turned out to be.
-enum Checked {
+enum CredentialCheck {
     Right(Box<User>, String),
     Wrong,
     Throttled(i64),
 }
 
-impl Gate {
+impl SignInService {
     /// A gate with the usual limits.
     pub fn new(store: Arc<Store>, pool: PasswordPool) -> Self {
         Self {
             store,
             pool,
-            limits: Limits::default(),
+            limits: SignInLimits::default(),
             ttl_ms: sessions::TTL_MS,
         }
     }
 
     /// Signs in, or says why not.
-    pub async fn attempt(&self, attempt: &Attempt) -> Result<Answer, Stop> {
-        let login = normal(&attempt.login);
+    pub async fn sign_in(&self, attempt: &SignInAttempt) -> Result<SignInOutcome, Error> {
+        let login = normalize_login(&attempt.login);
         let checked = self
-            .check(&login, &attempt.password, &attempt.facts)
+            .check_credentials(&login, &attempt.password, &attempt.client_info)
             .await?;
         let (user, stored) = match checked {
-            Checked::Right(user, stored) => (user, stored),
-            Checked::Wrong => return Ok(Answer::Wrong),
-            Checked::Throttled(retry_ms) => return Ok(Answer::Throttled { retry_ms }),
+            CredentialCheck::Right(user, stored) => (user, stored),
+            CredentialCheck::Wrong => return Ok(SignInOutcome::Wrong),
+            CredentialCheck::Throttled(retry_ms) => {
+                return Ok(SignInOutcome::Throttled { retry_ms });
+            }
         };
         let detail = match user.state {
             UserState::Active => None,
-            UserState::Suspended => Some(SUSPENDED),
-            UserState::Deleted | UserState::Placeholder => Some(DELETED),
+            UserState::Suspended => Some(SUSPENDED_DETAIL),
+            UserState::Deleted | UserState::Placeholder => Some(DELETED_DETAIL),
         };
         if let Some(detail) = detail {
-            let by = By::user(user.id, &attempt.facts.address);
+            let by = AuditActor::user(user.id, &attempt.client_info.address);
             let why = json!({"why": "the account does not take part"});
             let note = move |tx: &mut Tx<'_>| {
-                Ok(audit::append(tx, &by, Kind::SIGN_IN_FAILED, None, &why)?)
+                Ok(audit::append(
+                    tx,
+                    &by,
+                    AuditAction::SIGN_IN_FAILED,
+                    None,
+                    &why,
+                )?)
             };
             self.store.write(note).await?;
-            return Ok(Answer::Closed { detail });
+            return Ok(SignInOutcome::Closed { detail });
         }
-        let fresh = if is_current(&stored) {
+        let fresh = if is_hash_current(&stored) {
             None
         } else {
             let chance = &self.store.context().rng;
             Some(self.pool.hash(&attempt.password, chance).await?)
         };
-        self.accept(user.id, login, attempt, stored, fresh).await
+        self.start_session(user.id, login, attempt, stored, fresh)
+            .await
     }
 
     /// The password was right: a session begins, unless that is no longer so.
-    async fn accept(
+    async fn start_session(
         &self,
         user: UserId,
         login: String,
-        attempt: &Attempt,
+        attempt: &SignInAttempt,
         stored: String,
         fresh: Option<String>,
-    ) -> Result<Answer, Stop> {
-        let (facts, presented) = (attempt.facts.clone(), attempt.presented);
+    ) -> Result<SignInOutcome, Error> {
+        let (facts, presented) = (attempt.client_info.clone(), attempt.existing_session);
         let (limits, ttl_ms) = (self.limits, self.ttl_ms);
         let work = move |tx: &mut Tx<'_>| {
             if users::find_password_hash(tx, user)?.as_ref() != Some(&stored) {
-                return Ok(Answer::Wrong);
+                return Ok(SignInOutcome::Wrong);
             }
             if let Some(fresh) = &fresh {
                 users::set_password_hash(tx, user, fresh)?;
             }
             attempt_limits::refund_attempt(tx, &address_key(&facts), limits.per_address)?;
             attempt_limits::refund_attempt(tx, &account_key(&login), limits.per_account)?;
-            let (text, session) = sessions::begin(tx, presented.as_ref(), user, &facts, ttl_ms)?;
-            Ok(Answer::Accepted {
+            let (text, session) = sessions::start(tx, presented.as_ref(), user, &facts, ttl_ms)?;
+            Ok(SignInOutcome::Accepted {
                 text,
                 session: Box::new(session),
             })
@@ -185,11 +194,16 @@ impl Gate {
 
     /// Proves that whoever is signed in as a user knows the password: before it, the address or
     /// something else that matters is changed. It is throttled like signing in.
-    pub async fn prove(&self, user: UserId, password: &Secret, facts: &Facts) -> Result<(), Stop> {
-        let find = move |tx: &mut Tx<'_>| crate::users::active(tx, user);
-        let login = normal(&self.store.read(find).await?.username);
-        match self.check(&login, password, facts).await? {
-            Checked::Right(found, _) if found.id == user => {
+    pub async fn verify_password(
+        &self,
+        user: UserId,
+        password: &Secret,
+        facts: &ClientInfo,
+    ) -> Result<(), Error> {
+        let find = move |tx: &mut Tx<'_>| crate::users::find_active(tx, user);
+        let login = normalize_login(&self.store.read(find).await?.username);
+        match self.check_credentials(&login, password, facts).await? {
+            CredentialCheck::Right(found, _) if found.id == user => {
                 let (limits, facts) = (self.limits, facts.clone());
                 let refund = move |tx: &mut Tx<'_>| {
                     attempt_limits::refund_attempt(tx, &address_key(&facts), limits.per_address)?;
@@ -201,20 +215,25 @@ impl Gate {
                 };
                 self.store.write(refund).await
             }
-            Checked::Right(..) | Checked::Wrong => {
-                Err(wrong("password", "The password is wrong").into())
+            CredentialCheck::Right(..) | CredentialCheck::Wrong => {
+                Err(invalid_field("password", "The password is wrong").into())
             }
-            Checked::Throttled(_) => Err(Refusal::TooMany.into()),
+            CredentialCheck::Throttled(_) => Err(Refusal::RateLimited.into()),
         }
     }
 
-    async fn check(&self, login: &str, password: &Secret, facts: &Facts) -> Result<Checked, Stop> {
+    async fn check_credentials(
+        &self,
+        login: &str,
+        password: &Secret,
+        facts: &ClientInfo,
+    ) -> Result<CredentialCheck, Error> {
         let (limits, name, from) = (self.limits, login.to_owned(), facts.clone());
         let look = move |tx: &mut Tx<'_>| {
-            if let Some(retry_ms) = charged(tx, &name, &from, limits)? {
+            if let Some(retry_ms) = charge_attempt(tx, &name, &from, limits)? {
                 return Ok(Err(retry_ms));
             }
-            let Some(user) = named(tx, &name)? else {
+            let Some(user) = find_user_by_login(tx, &name)? else {
                 return Ok(Ok(None));
             };
             let stored = users::find_password_hash(tx, user.id)?.unwrap_or_default();
@@ -222,42 +241,42 @@ impl Gate {
         };
         let found = match self.store.write(look).await? {
             Ok(found) => found,
-            Err(retry_ms) => return Ok(Checked::Throttled(retry_ms)),
+            Err(retry_ms) => return Ok(CredentialCheck::Throttled(retry_ms)),
         };
         // Nobody's password, and one that is too long, takes as long as anybody's.
         let stored = found.as_ref().map_or("", |(_, stored)| stored.as_str());
-        let fits = password.reveal().len() <= LONGEST;
+        let fits = password.expose_secret().len() <= MAX_PASSWORD_BYTES;
         let tried = if fits { password } else { &Secret::new("") };
-        if self.pool.holds(tried, stored).await?
+        if self.pool.verify(tried, stored).await?
             && fits
             && let Some((user, stored)) = found
         {
-            return Ok(Checked::Right(Box::new(user), stored));
+            return Ok(CredentialCheck::Right(Box::new(user), stored));
         }
-        let by = By {
+        let by = AuditActor {
             user: found.map(|(user, _)| user.id),
-            ..By::nobody(&facts.address)
+            ..AuditActor::anonymous(&facts.address)
         };
         let note = move |tx: &mut Tx<'_>| {
             Ok(audit::append(
                 tx,
                 &by,
-                Kind::SIGN_IN_FAILED,
+                AuditAction::SIGN_IN_FAILED,
                 None,
                 &Value::Null,
             )?)
         };
         self.store.write(note).await?;
-        Ok(Checked::Wrong)
+        Ok(CredentialCheck::Wrong)
     }
 }
 
 /// Counts a try for its address and its name; answers how long to wait when there were too many.
-fn charged(
+fn charge_attempt(
     tx: &mut Tx<'_>,
     login: &str,
-    facts: &Facts,
-    limits: Limits,
+    facts: &ClientInfo,
+    limits: SignInLimits,
 ) -> Result<Option<i64>, Fault> {
     let tries = [
         ("address", address_key(facts), limits.per_address),
@@ -267,14 +286,14 @@ fn charged(
         let AttemptDecision::Refused {
             retry_ms,
             is_first: first,
-        } = attempt_limits::record_attempt(tx, &key, pace, wall())?
+        } = attempt_limits::record_attempt(tx, &key, pace, wall_time())?
         else {
             continue;
         };
         if first {
-            let by = By::nobody(&facts.address);
+            let by = AuditActor::anonymous(&facts.address);
             let detail = json!({"per": what});
-            audit::append(tx, &by, Kind::SIGN_IN_THROTTLED, None, &detail)?;
+            audit::append(tx, &by, AuditAction::SIGN_IN_THROTTLED, None, &detail)?;
         }
         return Ok(Some(retry_ms));
     }
@@ -283,17 +302,20 @@ fn charged(
 
 /// Counts a try at something else than signing in, from an address; refuses when there were too
 /// many.
-pub(crate) fn throttled(
+pub(crate) fn charge_action(
     tx: &mut Tx<'_>,
     what: &str,
     who: &str,
     pace: AttemptRateLimit,
 ) -> Result<AttemptDecision, Fault> {
-    attempt_limits::record_attempt(tx, &digest(&format!("{what}:{who}")), pace, wall())
+    attempt_limits::record_attempt(tx, &digest(&format!("{what}:{who}")), pace, wall_time())
 }
 
-fn address_key(facts: &Facts) -> [u8; 32] {
-    digest(&format!("sign_in.address:{}", place(&facts.address)))
+fn address_key(facts: &ClientInfo) -> [u8; 32] {
+    digest(&format!(
+        "sign_in.address:{}",
+        address_bucket(&facts.address)
+    ))
 }
 
 fn account_key(login: &str) -> [u8; 32] {
@@ -301,7 +323,7 @@ fn account_key(login: &str) -> [u8; 32] {
 }
 
 /// What counts as one address: of IPv6 the /64, which is what one household gets.
-pub(crate) fn place(address: &str) -> String {
+pub(crate) fn address_bucket(address: &str) -> String {
     match address
         .parse::<IpAddr>()
         .map(|address| address.to_canonical())
@@ -313,14 +335,14 @@ pub(crate) fn place(address: &str) -> String {
 }
 
 /// A name as it is looked up and counted by.
-pub(crate) fn normal(login: &str) -> String {
+pub(crate) fn normalize_login(login: &str) -> String {
     let login = login.trim();
     let login = login.strip_prefix('@').unwrap_or(login);
     login.to_ascii_lowercase()
 }
 
 /// The account that a name means.
-pub(crate) fn named(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>, Fault> {
+pub(crate) fn find_user_by_login(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>, Fault> {
     let found = if login.contains('@') {
         users::find_by_email(tx, login)?
     } else {
@@ -330,8 +352,8 @@ pub(crate) fn named(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>, Fault>
 }
 
 /// A field of a form that is wrong; what it held is not repeated.
-pub(crate) fn wrong(parameter: &'static str, message: impl Into<String>) -> Refusal {
-    Refusal::Invalid(vec![base::refusal::Wrong {
+pub(crate) fn invalid_field(parameter: &'static str, message: impl Into<String>) -> Refusal {
+    Refusal::InvalidParameters(vec![base::refusal::InvalidParameter {
         parameter: parameter.into(),
         values: Vec::new(),
         message: message.into(),

@@ -1,29 +1,29 @@
 //! Spaces: scheduled, opened, closed or called off; who takes part in them. The interface only
 //! reads them; what happens to them comes from the platform's side (contract §7.7, §11.3).
 
-use base::id::short;
-use base::refusal::Subject;
-use base::text::{language, normalize};
-use base::{Fault, PostId, Refusal, Stop, Time, UserId};
+use base::id::encode_base62;
+use base::refusal::ResourceRef;
+use base::text::{identify_language, normalize};
+use base::{Error, Fault, PostId, Refusal, Time, UserId};
 use serde_json::json;
 use store::spaces::{self, Space, SpaceRole, SpaceState};
 use store::{Tx, event_log, posts};
 
 use crate::users;
-use crate::visibility::{self, Bar, Sight, bar_of_post};
+use crate::visibility::{self, AccessDenial, Visibility, find_post_denial};
 
 /// How far ahead a space may be scheduled (contract §7.7).
-pub const AHEAD_MS: i64 = 14 * 24 * 3600 * 1000;
+pub const MAX_AHEAD_MS: i64 = 14 * 24 * 3600 * 1000;
 /// Speakers beside the hosts (contract §7.7).
-pub const MOST_SPEAKERS: i64 = 10;
+pub const MAX_SPEAKERS: i64 = 10;
 /// Hosts beside the creator.
-pub const MOST_COHOSTS: usize = 2;
+pub const MAX_COHOSTS: usize = 2;
 /// Users that may be invited to speak.
-pub const MOST_INVITED: i64 = 100;
+pub const MAX_INVITED: i64 = 100;
 /// Topics of a space.
-pub const MOST_TOPICS: usize = 3;
+pub const MAX_TOPICS: usize = 3;
 /// Spaces of one creator that are scheduled or live.
-pub const MOST_OPEN: usize = 10;
+pub const MAX_OPEN: usize = 10;
 /// The longest title, in characters.
 pub const TITLE_LENGTH: usize = 140;
 
@@ -47,80 +47,80 @@ pub struct NewSpace {
 }
 
 /// Makes a space: a scheduled one, or one that is live at once.
-pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space, Stop> {
+pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space, Error> {
     // Two at once must count each other.
     store::users::lock(tx, creator)?;
-    users::active(tx, creator)?;
-    if spaces::list_active_by_creators(tx, &[creator])?.len() >= MOST_OPEN {
-        let detail = format!("a user has at most {MOST_OPEN} spaces scheduled or live");
+    users::find_active(tx, creator)?;
+    if spaces::list_active_by_creators(tx, &[creator])?.len() >= MAX_OPEN {
+        let detail = format!("a user has at most {MAX_OPEN} spaces scheduled or live");
         return Err(Refusal::forbidden(detail).into());
     }
     let now = tx.now();
-    let title = checked_title(&new.title)?;
+    let title = validate_title(&new.title)?;
     let space = Space {
         id: tx.next_id::<()>().get(),
         creator_id: creator,
         state: SpaceState::Scheduled,
-        lang: checked_lang(&new.lang, &title)?,
+        lang: validate_lang(&new.lang, &title)?,
         title,
         ticketed: new.ticketed,
         created_at: now,
         updated_at: now,
-        scheduled_start: new.start.map(|at| checked_start(now, at)).transpose()?,
+        scheduled_start: new.start.map(|at| validate_start(now, at)).transpose()?,
         started_at: None,
         ended_at: None,
         participant_count: 0,
         subscriber_count: 0,
     };
     spaces::insert(tx, &space)?;
-    spaces::index_words(tx, space.id, space.state, &words(&space.title))?;
-    people(tx, &space, new)?;
-    topics(tx, &space, &new.topics)?;
-    tell(tx, "spaces.create", creator, space.id, None)?;
+    spaces::index_words(tx, space.id, space.state, &normalized_words(&space.title))?;
+    add_hosts_and_invitees(tx, &space, new)?;
+    add_topics(tx, &space, &new.topics)?;
+    append_space_event(tx, "spaces.create", creator, space.id, None)?;
     if new.start.is_none() {
-        return start(tx, space);
+        return start_space(tx, space);
     }
     Ok(space)
 }
 
 /// Lets a space that came from elsewhere be found by its title, if it is still to come or live.
-pub fn index(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+pub fn index_title(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     match spaces::find_by_id(tx, id)? {
         Some(space) if matches!(space.state, SpaceState::Scheduled | SpaceState::Live) => {
-            spaces::index_words(tx, id, space.state, &words(&space.title))
+            spaces::index_words(tx, id, space.state, &normalized_words(&space.title))
         }
         _ => Ok(()),
     }
 }
 
-fn people(tx: &mut Tx<'_>, space: &Space, new: &NewSpace) -> Result<(), Stop> {
+fn add_hosts_and_invitees(tx: &mut Tx<'_>, space: &Space, new: &NewSpace) -> Result<(), Error> {
     let mut hosts = new.hosts.clone();
     hosts.retain(|host| *host != space.creator_id);
-    if hosts.len() > MOST_COHOSTS {
-        let message = format!("a space has at most {MOST_COHOSTS} hosts beside its creator");
-        return Err(Refusal::invalid("host", hosts.len(), message).into());
+    if hosts.len() > MAX_COHOSTS {
+        let message = format!("a space has at most {MAX_COHOSTS} hosts beside its creator");
+        return Err(Refusal::invalid_parameter("host", hosts.len(), message).into());
     }
     spaces::add_role(tx, space.id, SpaceRole::Host, space.creator_id)?;
     for host in hosts {
-        users::active(tx, host)?;
+        users::find_active(tx, host)?;
         spaces::add_role(tx, space.id, SpaceRole::Host, host)?;
     }
     for user in &new.invited {
-        ask_in(tx, space, *user)?;
+        invite_user(tx, space, *user)?;
     }
     Ok(())
 }
 
-fn topics(tx: &mut Tx<'_>, space: &Space, names: &[String]) -> Result<(), Stop> {
-    if names.len() > MOST_TOPICS {
-        let message = format!("a space has at most {MOST_TOPICS} topics");
-        return Err(Refusal::invalid("topic", names.len(), message).into());
+fn add_topics(tx: &mut Tx<'_>, space: &Space, names: &[String]) -> Result<(), Error> {
+    if names.len() > MAX_TOPICS {
+        let message = format!("a space has at most {MAX_TOPICS} topics");
+        return Err(Refusal::invalid_parameter("topic", names.len(), message).into());
     }
     for name in names {
         let name = normalize(name.trim());
         if !(1..=50).contains(&name.chars().count()) || name.contains(char::is_control) {
             let message = "the name of a topic has 1 to 50 characters";
-            return Err(Refusal::invalid("topic", name, message).into());
+            return Err(Refusal::invalid_parameter("topic", name, message).into());
         }
         let topic = spaces::find_or_insert_topic(tx, &name)?;
         spaces::add_topic(tx, space.id, topic.id)?;
@@ -128,19 +128,19 @@ fn topics(tx: &mut Tx<'_>, space: &Space, names: &[String]) -> Result<(), Stop> 
     Ok(())
 }
 
-fn checked_title(title: &str) -> Result<String, Refusal> {
+fn validate_title(title: &str) -> Result<String, Refusal> {
     let title = normalize(title.trim()).into_owned();
     if title.chars().count() > TITLE_LENGTH || title.contains(char::is_control) {
         let message =
             format!("a title has at most {TITLE_LENGTH} characters, none of them a control");
-        return Err(Refusal::invalid("title", title, message));
+        return Err(Refusal::invalid_parameter("title", title, message));
     }
     Ok(title)
 }
 
-fn checked_lang(lang: &str, title: &str) -> Result<String, Refusal> {
+fn validate_lang(lang: &str, title: &str) -> Result<String, Refusal> {
     if lang.is_empty() {
-        return Ok(language(title).to_owned());
+        return Ok(identify_language(title).to_owned());
     }
     let tag = |part: &str| {
         (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -149,30 +149,30 @@ fn checked_lang(lang: &str, title: &str) -> Result<String, Refusal> {
         return Ok(lang.to_owned());
     }
     let message = format!("[{lang}] is no language tag such as en or pt-BR");
-    Err(Refusal::invalid("lang", lang, message))
+    Err(Refusal::invalid_parameter("lang", lang, message))
 }
 
-fn checked_start(now: Time, at: Time) -> Result<Time, Refusal> {
-    if at > now && at <= now.plus_ms(AHEAD_MS) {
+fn validate_start(now: Time, at: Time) -> Result<Time, Refusal> {
+    if at > now && at <= now.plus_ms(MAX_AHEAD_MS) {
         return Ok(at);
     }
     let message = format!("[{at}] is not within the next 14 days");
-    Err(Refusal::invalid("start", at, message))
+    Err(Refusal::invalid_parameter("start", at, message))
 }
 
 /// Opens a scheduled space. It never opens by itself.
-pub fn open(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
-    let space = in_state(tx, id, &[SpaceState::Scheduled])?;
-    start(tx, space)
+pub fn open(tx: &mut Tx<'_>, id: i64) -> Result<Space, Error> {
+    let space = lock_in_state(tx, id, &[SpaceState::Scheduled])?;
+    start_space(tx, space)
 }
 
-fn start(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Stop> {
+fn start_space(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Error> {
     let now = tx.now();
     space.state = SpaceState::Live;
     space.started_at = Some(now);
     space.updated_at = now;
     spaces::update(tx, &space)?;
-    spaces::index_words(tx, space.id, space.state, &words(&space.title))?;
+    spaces::index_words(tx, space.id, space.state, &normalized_words(&space.title))?;
     let parts = spaces::list_hosts_and_speakers(tx, &[space.id])?;
     for (_, role, user) in parts {
         if role == SpaceRole::Host && spaces::add_role(tx, space.id, SpaceRole::Participant, user)?
@@ -180,27 +180,27 @@ fn start(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Stop> {
             space.participant_count += 1;
         }
     }
-    tell_hosts(tx, "spaces.start", &space)?;
+    append_host_event(tx, "spaces.start", &space)?;
     Ok(space)
 }
 
 /// Closes a live space. Who was in it stays known.
-pub fn close(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
-    let space = in_state(tx, id, &[SpaceState::Live])?;
-    let ended = end(tx, space, SpaceState::Ended)?;
-    tell_hosts(tx, "spaces.end", &ended)?;
+pub fn close(tx: &mut Tx<'_>, id: i64) -> Result<Space, Error> {
+    let space = lock_in_state(tx, id, &[SpaceState::Live])?;
+    let ended = end_space(tx, space, SpaceState::Ended)?;
+    append_host_event(tx, "spaces.end", &ended)?;
     Ok(ended)
 }
 
 /// Calls off a scheduled space: it is not there any more.
-pub fn cancel(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
-    let space = in_state(tx, id, &[SpaceState::Scheduled])?;
-    let canceled = end(tx, space, SpaceState::Canceled)?;
-    tell(tx, "spaces.cancel", canceled.creator_id, id, None)?;
+pub fn cancel(tx: &mut Tx<'_>, id: i64) -> Result<Space, Error> {
+    let space = lock_in_state(tx, id, &[SpaceState::Scheduled])?;
+    let canceled = end_space(tx, space, SpaceState::Canceled)?;
+    append_space_event(tx, "spaces.cancel", canceled.creator_id, id, None)?;
     Ok(canceled)
 }
 
-fn end(tx: &mut Tx<'_>, mut space: Space, state: SpaceState) -> Result<Space, Fault> {
+fn end_space(tx: &mut Tx<'_>, mut space: Space, state: SpaceState) -> Result<Space, Fault> {
     let now = tx.now();
     space.state = state;
     space.ended_at = (state == SpaceState::Ended).then_some(now);
@@ -212,70 +212,70 @@ fn end(tx: &mut Tx<'_>, mut space: Space, state: SpaceState) -> Result<Space, Fa
 
 /// Lets a user into a live space; false when they are in it. One that takes a ticket is for those
 /// who have one, for hosts and for those who were invited.
-pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
-    let space = in_state(tx, id, &[SpaceState::Live])?;
-    users::active(tx, user)?;
+pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
+    let space = lock_in_state(tx, id, &[SpaceState::Live])?;
+    users::find_active(tx, user)?;
     let mut free = !space.ticketed;
     for role in [SpaceRole::Buyer, SpaceRole::Host, SpaceRole::Invited] {
         free = free || spaces::has_role(tx, id, role, user)?;
     }
     if !free {
-        let detail = format!("space [{}] takes a ticket", short(id));
+        let detail = format!("space [{}] takes a ticket", encode_base62(id));
         return Err(Refusal::forbidden(detail).into());
     }
     let new = spaces::add_role(tx, id, SpaceRole::Participant, user)?;
     if new {
-        tell(tx, "spaces.join", user, id, None)?;
+        append_space_event(tx, "spaces.join", user, id, None)?;
     }
     Ok(new)
 }
 
 /// Lets a user leave a live space; false when they are not in it. Its creator closes it instead.
-pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
-    let space = in_state(tx, id, &[SpaceState::Live])?;
+pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
+    let space = lock_in_state(tx, id, &[SpaceState::Live])?;
     if space.creator_id == user {
         return Err(Refusal::forbidden("the creator of a space closes it to leave").into());
     }
     let was = spaces::remove_role(tx, id, SpaceRole::Participant, user)?;
     if was {
-        tell(tx, "spaces.leave", user, id, None)?;
+        append_space_event(tx, "spaces.leave", user, id, None)?;
     }
     Ok(was)
 }
 
 /// Lets a user speak in a live space, who joins it by that; false when they do already. Hosts
 /// speak anyway.
-pub fn speak(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
+pub fn add_speaker(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
     join(tx, id, user)?;
     if spaces::has_role(tx, id, SpaceRole::Host, user)?
         || spaces::has_role(tx, id, SpaceRole::Speaker, user)?
     {
         return Ok(false);
     }
-    if spaces::count_role(tx, id, SpaceRole::Speaker)? >= MOST_SPEAKERS {
-        let detail = format!("a space has at most {MOST_SPEAKERS} speakers");
+    if spaces::count_role(tx, id, SpaceRole::Speaker)? >= MAX_SPEAKERS {
+        let detail = format!("a space has at most {MAX_SPEAKERS} speakers");
         return Err(Refusal::forbidden(detail).into());
     }
     spaces::add_role(tx, id, SpaceRole::Speaker, user)?;
-    tell(tx, "spaces.speak", user, id, None)?;
+    append_space_event(tx, "spaces.speak", user, id, None)?;
     Ok(true)
 }
 
 /// Invites a user to speak; false when they were invited already.
-pub fn invite(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
-    let space = in_state(tx, id, &[SpaceState::Scheduled, SpaceState::Live])?;
-    ask_in(tx, &space, user)
+pub fn invite(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
+    let space = lock_in_state(tx, id, &[SpaceState::Scheduled, SpaceState::Live])?;
+    invite_user(tx, &space, user)
 }
 
-fn ask_in(tx: &mut Tx<'_>, space: &Space, user: UserId) -> Result<bool, Stop> {
-    users::active(tx, user)?;
-    if spaces::count_role(tx, space.id, SpaceRole::Invited)? >= MOST_INVITED {
-        let detail = format!("at most {MOST_INVITED} users are invited to a space");
+fn invite_user(tx: &mut Tx<'_>, space: &Space, user: UserId) -> Result<bool, Error> {
+    users::find_active(tx, user)?;
+    if spaces::count_role(tx, space.id, SpaceRole::Invited)? >= MAX_INVITED {
+        let detail = format!("at most {MAX_INVITED} users are invited to a space");
         return Err(Refusal::forbidden(detail).into());
     }
     let new = spaces::add_role(tx, space.id, SpaceRole::Invited, user)?;
     if new {
-        tell(
+        append_space_event(
             tx,
             "spaces.invite",
             space.creator_id,
@@ -287,9 +287,9 @@ fn ask_in(tx: &mut Tx<'_>, space: &Space, user: UserId) -> Result<bool, Stop> {
 }
 
 /// Lets a user be reminded of a scheduled space, or no longer; false when nothing changes.
-pub fn remind(tx: &mut Tx<'_>, id: i64, user: UserId, wanted: bool) -> Result<bool, Stop> {
-    in_state(tx, id, &[SpaceState::Scheduled])?;
-    users::active(tx, user)?;
+pub fn set_reminder(tx: &mut Tx<'_>, id: i64, user: UserId, wanted: bool) -> Result<bool, Error> {
+    lock_in_state(tx, id, &[SpaceState::Scheduled])?;
+    users::find_active(tx, user)?;
     let (changed, kind) = if wanted {
         let added = spaces::add_role(tx, id, SpaceRole::Subscriber, user)?;
         (added, "spaces.subscribe")
@@ -298,58 +298,58 @@ pub fn remind(tx: &mut Tx<'_>, id: i64, user: UserId, wanted: bool) -> Result<bo
         (removed, "spaces.unsubscribe")
     };
     if changed {
-        tell(tx, kind, user, id, None)?;
+        append_space_event(tx, kind, user, id, None)?;
     }
     Ok(changed)
 }
 
 /// Sells a user a ticket to a space that takes one; false when they have it.
-pub fn buy(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
-    let space = in_state(tx, id, &[SpaceState::Scheduled, SpaceState::Live])?;
-    users::active(tx, user)?;
+pub fn buy_ticket(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
+    let space = lock_in_state(tx, id, &[SpaceState::Scheduled, SpaceState::Live])?;
+    users::find_active(tx, user)?;
     if !space.ticketed {
         return Err(not_ticketed("space", id).into());
     }
     let new = spaces::add_role(tx, id, SpaceRole::Buyer, user)?;
     if new {
-        tell(tx, "spaces.buy", user, id, None)?;
+        append_space_event(tx, "spaces.buy", user, id, None)?;
     }
     Ok(new)
 }
 
 /// Shares a post in a live space, as someone who is in it; false when it was shared already.
-pub fn share(tx: &mut Tx<'_>, id: i64, user: UserId, post: PostId) -> Result<bool, Stop> {
-    in_state(tx, id, &[SpaceState::Live])?;
+pub fn share_post(tx: &mut Tx<'_>, id: i64, user: UserId, post: PostId) -> Result<bool, Error> {
+    lock_in_state(tx, id, &[SpaceState::Live])?;
     if !spaces::has_role(tx, id, SpaceRole::Participant, user)? {
-        let detail = format!("user [{user}] is not in space [{}]", short(id));
+        let detail = format!("user [{user}] is not in space [{}]", encode_base62(id));
         return Err(Refusal::forbidden(detail).into());
     }
     let bar = match posts::find_by_id(tx, post)? {
-        Some(post) => bar_of_post(tx, user, &post)?,
-        None => Some(Bar::Missing),
+        Some(post) => find_post_denial(tx, user, &post)?,
+        None => Some(AccessDenial::Missing),
     };
     if bar.is_some() {
-        return Err(Refusal::NotFound(Subject::new("post", "post", post)).into());
+        return Err(Refusal::NotFound(ResourceRef::new("post", "post", post)).into());
     }
     let new = spaces::share_post(tx, id, post)?;
     if new {
-        tell(tx, "spaces.share", user, id, Some(("post_id", post.get())))?;
+        append_space_event(tx, "spaces.share", user, id, Some(("post_id", post.get())))?;
     }
     Ok(new)
 }
 
 /// The space with an id, if it may be seen.
-pub fn seen(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
+pub fn find_visible(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
     let Some(space) = spaces::find_by_id(tx, id)? else {
         return Ok(None);
     };
     let creator = store::users::find_by_id(tx, space.creator_id)?;
-    let sight = visibility::of_space(&space, creator.as_ref());
-    Ok((sight == Sight::Visible).then_some(space))
+    let sight = visibility::space_visibility(&space, creator.as_ref());
+    Ok((sight == Visibility::Visible).then_some(space))
 }
 
 /// Refuses to tell anyone but its creator who bought tickets to a space.
-pub fn may_see_buyers(space: &Space, user: UserId) -> Result<(), Refusal> {
+pub fn check_may_see_buyers(space: &Space, user: UserId) -> Result<(), Refusal> {
     if space.creator_id != user {
         return Err(Refusal::forbidden(
             "Only the creator of a space may see who bought tickets to it.",
@@ -362,14 +362,14 @@ pub fn may_see_buyers(space: &Space, user: UserId) -> Result<(), Refusal> {
 }
 
 fn not_ticketed(parameter: &'static str, id: i64) -> Refusal {
-    let id = short(id);
+    let id = encode_base62(id);
     let message = format!("The space [{id}] takes no tickets");
-    Refusal::invalid(parameter, id, message)
+    Refusal::invalid_parameter(parameter, id, message)
 }
 
 /// Which states a search looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Among {
+pub enum SpaceStateFilter {
     /// Only those that take place.
     Live,
     /// Only those that will.
@@ -382,19 +382,19 @@ pub enum Among {
 pub fn search(
     tx: &mut Tx<'_>,
     text: &str,
-    among: Among,
+    among: SpaceStateFilter,
     limit: usize,
 ) -> Result<Vec<Space>, Fault> {
-    let words = words(text);
+    let words = normalized_words(text);
     // No title has so many.
     if words.len() > TITLE_LENGTH {
         return Ok(Vec::new());
     }
     let mut ids = Vec::new();
-    if among != Among::Scheduled {
+    if among != SpaceStateFilter::Scheduled {
         ids.extend(spaces::search_titles(tx, SpaceState::Live, &words, limit)?);
     }
-    if among != Among::Live {
+    if among != SpaceStateFilter::Live {
         ids.extend(spaces::search_titles(
             tx,
             SpaceState::Scheduled,
@@ -410,7 +410,7 @@ pub fn search(
 }
 
 /// The words of a text in one form, each once.
-fn words(text: &str) -> Vec<String> {
+fn normalized_words(text: &str) -> Vec<String> {
     let lower = normalize(text).to_lowercase();
     let words = lower.split(|letter: char| !letter.is_alphanumeric());
     let mut words: Vec<String> = words
@@ -423,19 +423,19 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The space, which must be in one of some states; others wait until what follows is done.
-fn in_state(tx: &mut Tx<'_>, id: i64, states: &[SpaceState]) -> Result<Space, Stop> {
+fn lock_in_state(tx: &mut Tx<'_>, id: i64, states: &[SpaceState]) -> Result<Space, Error> {
     spaces::lock(tx, id)?;
     let space = spaces::find_by_id(tx, id)?;
-    let space =
-        space.ok_or_else(|| Refusal::NotFound(Subject::new("space", "space", short(id))))?;
+    let space = space
+        .ok_or_else(|| Refusal::NotFound(ResourceRef::new("space", "space", encode_base62(id))))?;
     if states.contains(&space.state) {
         return Ok(space);
     }
-    let (id, state) = (short(id), space.state.name());
+    let (id, state) = (encode_base62(id), space.state.name());
     Err(Refusal::forbidden(format!("space [{id}] is {state}")).into())
 }
 
-fn tell(
+fn append_space_event(
     tx: &mut Tx<'_>,
     kind: &str,
     actor: UserId,
@@ -443,27 +443,30 @@ fn tell(
     more: Option<(&str, i64)>,
 ) -> Result<(), Fault> {
     let more = more.map_or(String::new(), |(name, id)| format!(",\"{name}\":\"{id}\""));
-    let body = format!("{{\"space_id\":\"{}\"{more}}}", short(space));
+    let body = format!("{{\"space_id\":\"{}\"{more}}}", encode_base62(space));
     event_log::append(tx, kind, actor.get(), space, &body)
 }
 
 /// The same with the hosts, whose space it is as well.
-fn tell_hosts(tx: &mut Tx<'_>, kind: &str, space: &Space) -> Result<(), Fault> {
+fn append_host_event(tx: &mut Tx<'_>, kind: &str, space: &Space) -> Result<(), Fault> {
     let parts = spaces::list_hosts_and_speakers(tx, &[space.id])?;
     let hosts = parts.iter().filter(|(_, role, _)| *role == SpaceRole::Host);
     let hosts: Vec<String> = hosts.map(|(_, _, user)| user.to_string()).collect();
-    let body = json!({ "space_id": short(space.id), "host_ids": hosts }).to_string();
+    let body = json!({ "space_id": encode_base62(space.id), "host_ids": hosts }).to_string();
     event_log::append(tx, kind, space.creator_id.get(), space.id, &body)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::normalized_words;
 
     #[test]
     fn words_have_one_form() {
-        assert_eq!(words("Hello, HELLO wörld-42!"), ["42", "hello", "wörld"]);
-        assert_eq!(words("Cafe\u{301}"), words("CAFÉ"));
-        assert!(words("… — !").is_empty());
+        assert_eq!(
+            normalized_words("Hello, HELLO wörld-42!"),
+            ["42", "hello", "wörld"]
+        );
+        assert_eq!(normalized_words("Cafe\u{301}"), normalized_words("CAFÉ"));
+        assert!(normalized_words("… — !").is_empty());
     }
 }

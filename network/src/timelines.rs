@@ -8,54 +8,61 @@ use store::posts::{self, PageRange, Post, PostState};
 use store::users::User;
 use store::{Tx, graph};
 
-use crate::homes::{Homes, Of};
-use crate::visibility::{self, Sight, Sights, Viewer};
+use crate::home_timelines::{HomeTimelines, TimelineSource};
+use crate::visibility::{self, AuthorVisibilities, Viewer, Visibility};
 
 /// Whether a viewer may see a user's posts at all.
-pub fn sight(tx: &mut Tx<'_>, viewer: Viewer, user: &User) -> Result<Sight, Fault> {
-    let profile = visibility::of_user(user);
-    if profile != Sight::Visible {
+pub fn timeline_visibility(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    user: &User,
+) -> Result<Visibility, Fault> {
+    let profile = visibility::profile_visibility(user);
+    if profile != Visibility::Visible {
         return Ok(profile);
     }
-    Ok(Sights::of_authors(tx, viewer, Some(user))?.of_author(user.id))
+    Ok(AuthorVisibilities::load(tx, viewer, Some(user))?.author_visibility(user.id))
 }
 
 /// A page, and what of the timeline was looked at for it.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct TimelinePage {
     /// Newest first. What the viewer may not see among them is left out where they are spoken.
     pub posts: Vec<Post>,
     /// The newest and the oldest id that were looked at; none when there was nothing.
-    pub looked_at: Option<(PostId, PostId)>,
+    pub scanned_range: Option<(PostId, PostId)>,
     /// The timeline goes on in the direction in which it was read.
     pub more: bool,
 }
 
 /// A page of an author's posts. Whether they may be seen is asked before, by [`sight`].
-pub fn of_author(
+pub fn load_author_page(
     tx: &mut Tx<'_>,
     _: Viewer,
     author: &User,
     span: &PageRange,
-) -> Result<Page, Fault> {
-    Ok(cut(
-        posts::page_by_author(tx, author.id, &one_more(span))?,
+) -> Result<TimelinePage, Fault> {
+    Ok(build_page(
+        posts::page_by_author(tx, author.id, &extend_limit(span))?,
         span,
     ))
 }
 
 /// A page of the posts that mention a user. Those by people whom they mute or block are left out
 /// for themselves; what others see tells nothing of it.
-pub fn mentions(
+pub fn load_mentions_page(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     user: &User,
     span: &PageRange,
-) -> Result<Page, Fault> {
-    let mut page = cut(posts::page_mentioning(tx, user.id, &one_more(span))?, span);
+) -> Result<TimelinePage, Fault> {
+    let mut page = build_page(
+        posts::page_mentioning(tx, user.id, &extend_limit(span))?,
+        span,
+    );
     if viewer.user == Some(user.id) {
         let authors: Vec<UserId> = page.posts.iter().map(|post| post.author_id).collect();
-        let silenced = silenced(tx, user.id, &authors)?;
+        let silenced = find_silenced_users(tx, user.id, &authors)?;
         page.posts
             .retain(|post| !silenced.contains(&post.author_id));
     }
@@ -63,7 +70,11 @@ pub fn mentions(
 }
 
 /// Which of these users a reader mutes or blocks.
-fn silenced(tx: &mut Tx<'_>, reader: UserId, users: &[UserId]) -> Result<HashSet<UserId>, Fault> {
+fn find_silenced_users(
+    tx: &mut Tx<'_>,
+    reader: UserId,
+    users: &[UserId],
+) -> Result<HashSet<UserId>, Fault> {
     if users.is_empty() {
         return Ok(HashSet::new());
     }
@@ -75,14 +86,18 @@ fn silenced(tx: &mut Tx<'_>, reader: UserId, users: &[UserId]) -> Result<HashSet
 }
 
 /// Leaves out reposts of posts by people whom the reader mutes or blocks.
-fn without_silenced(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) -> Result<Vec<Post>, Fault> {
+fn remove_silenced_reposts(
+    tx: &mut Tx<'_>,
+    reader: UserId,
+    posts: Vec<Post>,
+) -> Result<Vec<Post>, Fault> {
     let originals: Vec<PostId> = posts.iter().filter_map(|post| post.repost_of_id).collect();
     if originals.is_empty() {
         return Ok(posts);
     }
     let originals = posts::find_by_ids(tx, &originals)?;
     let authors: Vec<UserId> = originals.iter().map(|post| post.author_id).collect();
-    let silenced = silenced(tx, reader, &authors)?;
+    let silenced = find_silenced_users(tx, reader, &authors)?;
     let originals = originals
         .iter()
         .filter(|post| silenced.contains(&post.author_id));
@@ -92,27 +107,32 @@ fn without_silenced(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) -> Result
 }
 
 /// A page of a reader's home timeline.
-pub fn home(
+pub fn load_home_page(
     tx: &mut Tx<'_>,
-    homes: &Homes,
+    homes: &HomeTimelines,
     reader: &User,
     span: &PageRange,
-) -> Result<Page, Fault> {
-    merged(tx, homes, Of::Reader(reader), span)
+) -> Result<TimelinePage, Fault> {
+    load_merged_page(tx, homes, TimelineSource::Reader(reader), span)
 }
 
 /// A page of a list's timeline. Whether the list may be seen is asked before, by
 /// [`crate::lists::seen`].
-pub fn of_list(
+pub fn load_list_page(
     tx: &mut Tx<'_>,
-    homes: &Homes,
+    homes: &HomeTimelines,
     list: &List,
     span: &PageRange,
-) -> Result<Page, Fault> {
-    merged(tx, homes, Of::List(list), span)
+) -> Result<TimelinePage, Fault> {
+    load_merged_page(tx, homes, TimelineSource::List(list), span)
 }
 
-fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &PageRange) -> Result<Page, Fault> {
+fn load_merged_page(
+    tx: &mut Tx<'_>,
+    homes: &HomeTimelines,
+    of: TimelineSource<'_>,
+    span: &PageRange,
+) -> Result<TimelinePage, Fault> {
     let wanted = usize::try_from(span.limit).unwrap_or(0);
     let mut rest = *span;
     let mut posts: Vec<Post> = Vec::with_capacity(wanted);
@@ -120,18 +140,20 @@ fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &PageRange) -> Resul
     loop {
         let (ids, more) = homes.page(tx, of, &rest)?;
         let (Some(newest), Some(oldest)) = (ids.first().copied(), ids.last().copied()) else {
-            return Ok(Page {
+            return Ok(TimelinePage {
                 posts,
-                looked_at,
+                scanned_range: looked_at,
                 more: false,
             });
         };
-        let found = in_order(&ids, posts::find_by_ids(tx, &ids)?);
-        let found = found.into_iter().filter(|post| belongs(post, &of, span));
+        let found = order_by_ids(&ids, posts::find_by_ids(tx, &ids)?);
+        let found = found
+            .into_iter()
+            .filter(|post| is_included(post, &of, span));
         let mut found: Vec<Post> = found.collect();
         // What is on a list is there on purpose.
-        if let Of::Reader(reader) = of {
-            found = without_silenced(tx, reader.id, found)?;
+        if let TimelineSource::Reader(reader) = of {
+            found = remove_silenced_reposts(tx, reader.id, found)?;
         }
         if span.ascending {
             rest.above = newest.get();
@@ -145,22 +167,26 @@ fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &PageRange) -> Resul
         looked_at = Some((above.max(newest), below.min(oldest)));
         if posts.len() >= wanted || !more {
             let surplus = posts.len() > wanted;
-            let posts = trimmed(posts, wanted, span.ascending);
-            let looked_at = if surplus { ends(&posts) } else { looked_at };
-            return Ok(Page {
+            let posts = trim_posts(posts, wanted, span.ascending);
+            let looked_at = if surplus {
+                first_and_last_id(&posts)
+            } else {
+                looked_at
+            };
+            return Ok(TimelinePage {
                 posts,
-                looked_at,
+                scanned_range: looked_at,
                 more: more || surplus,
             });
         }
     }
 }
 
-fn belongs(post: &Post, of: &Of<'_>, span: &PageRange) -> bool {
+fn is_included(post: &Post, of: &TimelineSource<'_>, span: &PageRange) -> bool {
     // What stays in its community is for those who look at its author, not for every follower.
     let reaches = match of {
-        Of::Reader(reader) => !post.unshared || post.author_id == reader.id,
-        Of::List(_) => true,
+        TimelineSource::Reader(reader) => !post.unshared || post.author_id == reader.id,
+        TimelineSource::List(_) => true,
     };
     post.state == PostState::Live
         && reaches
@@ -168,35 +194,35 @@ fn belongs(post: &Post, of: &Of<'_>, span: &PageRange) -> bool {
         && !(span.without_reposts && post.repost_of_id.is_some())
 }
 
-fn in_order(ids: &[PostId], found: Vec<Post>) -> Vec<Post> {
+fn order_by_ids(ids: &[PostId], found: Vec<Post>) -> Vec<Post> {
     let mut by_id: HashMap<PostId, Post> = found.into_iter().map(|post| (post.id, post)).collect();
     ids.iter().filter_map(|id| by_id.remove(id)).collect()
 }
 
-const fn one_more(span: &PageRange) -> PageRange {
+const fn extend_limit(span: &PageRange) -> PageRange {
     PageRange {
         limit: span.limit + 1,
         ..*span
     }
 }
 
-fn cut(posts: Vec<Post>, span: &PageRange) -> Page {
+fn build_page(posts: Vec<Post>, span: &PageRange) -> TimelinePage {
     let wanted = usize::try_from(span.limit).unwrap_or(0);
     let more = posts.len() > wanted;
-    let posts = trimmed(posts, wanted, span.ascending);
-    Page {
-        looked_at: ends(&posts),
+    let posts = trim_posts(posts, wanted, span.ascending);
+    TimelinePage {
+        scanned_range: first_and_last_id(&posts),
         posts,
         more,
     }
 }
 
-fn ends(posts: &[Post]) -> Option<(PostId, PostId)> {
+fn first_and_last_id(posts: &[Post]) -> Option<(PostId, PostId)> {
     Some((posts.first()?.id, posts.last()?.id))
 }
 
 /// The posts nearest to where the page starts.
-fn trimmed(mut posts: Vec<Post>, wanted: usize, rising: bool) -> Vec<Post> {
+fn trim_posts(mut posts: Vec<Post>, wanted: usize, rising: bool) -> Vec<Post> {
     if rising {
         let surplus = posts.len().saturating_sub(wanted);
         posts.drain(..surplus);

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use base::clock::wall;
-use base::{AppId, Credential, Fault, Stop, Time, UserId};
+use base::clock::wall_time;
+use base::{AppId, Credential, Error, Fault, Time, UserId};
 use parking_lot::Mutex;
 use store::{Store, Tx, usage};
 
@@ -13,25 +13,25 @@ pub use store::usage::{CredentialLastUse, OperationCalls};
 /// Length of a window: that of the rate limits.
 pub const WINDOW_MS: i64 = 15 * 60 * 1000;
 /// How long windows are kept.
-pub const KEPT_MS: i64 = 62 * 24 * 3600 * 1000;
+pub const RETENTION_MS: i64 = 62 * 24 * 3600 * 1000;
 
-type CallsKey = (AppId, &'static str, Time);
-type UseKey = (AppId, &'static str, Option<UserId>);
+type CallCountKey = (AppId, &'static str, Time);
+type CredentialUseKey = (AppId, &'static str, Option<UserId>);
 
 #[derive(Default)]
-struct Memory {
-    calls: HashMap<CallsKey, i64>,
-    used: HashMap<UseKey, Time>,
+struct UsageMemory {
+    calls: HashMap<CallCountKey, i64>,
+    last_used: HashMap<CredentialUseKey, Time>,
 }
 
 /// Counts calls.
 #[derive(Default)]
-pub struct Usage {
-    memory: Mutex<Memory>,
+pub struct UsageCounter {
+    memory: Mutex<UsageMemory>,
 }
 
 /// The name under which a kind of credential is remembered.
-pub const fn kind(credential: Credential) -> &'static str {
+pub const fn credential_name(credential: Credential) -> &'static str {
     match credential {
         Credential::OAuth1 => "oauth1",
         Credential::App => "bearer",
@@ -39,20 +39,20 @@ pub const fn kind(credential: Credential) -> &'static str {
     }
 }
 
-impl Usage {
+impl UsageCounter {
     /// Counts one call of an operation by an app, with a credential of a kind, for a user.
-    pub fn note(
+    pub fn record_call(
         &self,
         app: AppId,
         credential: Credential,
         user: Option<UserId>,
         operation: &'static str,
     ) {
-        self.note_at(app, credential, user, operation, wall());
+        self.record_call_at(app, credential, user, operation, wall_time());
     }
 
     /// [`Usage::note`] at another moment.
-    pub fn note_at(
+    pub fn record_call_at(
         &self,
         app: AppId,
         credential: Credential,
@@ -63,22 +63,24 @@ impl Usage {
         let started = Time::from_ms(now.ms() - now.ms().rem_euclid(WINDOW_MS));
         let mut memory = self.memory.lock();
         *memory.calls.entry((app, operation, started)).or_default() += 1;
-        memory.used.insert((app, kind(credential), user), now);
+        memory
+            .last_used
+            .insert((app, credential_name(credential), user), now);
     }
 
     /// Writes down what was counted since the last time; what cannot be written stays counted.
-    pub async fn flush(&self, store: &Store) -> Result<(), Stop> {
+    pub async fn flush(&self, store: &Store) -> Result<(), Error> {
         let taken = std::mem::take(&mut *self.memory.lock());
-        if taken.calls.is_empty() && taken.used.is_empty() {
+        if taken.calls.is_empty() && taken.last_used.is_empty() {
             return Ok(());
         }
-        let mut calls: Vec<(CallsKey, i64)> = taken.calls.into_iter().collect();
-        let mut used: Vec<(UseKey, Time)> = taken.used.into_iter().collect();
+        let mut calls: Vec<(CallCountKey, i64)> = taken.calls.into_iter().collect();
+        let mut used: Vec<(CredentialUseKey, Time)> = taken.last_used.into_iter().collect();
         // In one order on every node, so that none waits for another in a circle.
         calls.sort_unstable();
         used.sort_unstable();
         let (to_write, to_say) = (calls.clone(), used.clone());
-        let work = move |tx: &mut Tx<'_>| Ok(write(tx, &to_write, &to_say)?);
+        let work = move |tx: &mut Tx<'_>| Ok(write_usage(tx, &to_write, &to_say)?);
         let outcome = store.write(work).await;
         if outcome.is_err() {
             let mut memory = self.memory.lock();
@@ -86,14 +88,18 @@ impl Usage {
                 *memory.calls.entry(key).or_default() += count;
             }
             for (key, at) in used {
-                memory.used.entry(key).or_insert(at);
+                memory.last_used.entry(key).or_insert(at);
             }
         }
         outcome
     }
 }
 
-fn write(tx: &mut Tx<'_>, calls: &[(CallsKey, i64)], used: &[(UseKey, Time)]) -> Result<(), Fault> {
+fn write_usage(
+    tx: &mut Tx<'_>,
+    calls: &[(CallCountKey, i64)],
+    used: &[(CredentialUseKey, Time)],
+) -> Result<(), Fault> {
     for ((app, operation, started), count) in calls {
         usage::add_calls(tx, *app, operation, *started, *count)?;
     }

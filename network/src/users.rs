@@ -1,18 +1,18 @@
 //! People: joining, leaving, and what an operator may do to an account.
 
-use base::refusal::Subject;
-use base::text::{NAME_LENGTH, name_problem, username_ok};
-use base::{Fault, Refusal, Stop, Time, UserId};
+use base::refusal::ResourceRef;
+use base::text::{NAME_LENGTH, find_name_problem, is_valid_username};
+use base::{Error, Fault, Refusal, Time, UserId};
 use serde_json::json;
 use store::users::{self, User, UserState};
 use store::{Tx, event_log, sessions};
 
 use crate::activity;
-use crate::audit::{self, By, Kind};
+use crate::audit::{self, AuditAction, AuditActor};
 use crate::compose;
 use crate::profiles::BIOGRAPHY_LENGTH;
-use crate::sessions::about;
-use crate::visibility::{Sight, of_user};
+use crate::sessions::user_detail;
+use crate::visibility::{Visibility, profile_visibility};
 
 /// A new account.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ pub(crate) const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "govern
 pub(crate) const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
 
 /// One of some words; the first where none is given.
-pub(crate) fn one_of(
+pub(crate) fn validate_choice(
     parameter: &'static str,
     value: &str,
     words: &[&'static str],
@@ -64,28 +64,32 @@ pub(crate) fn one_of(
         "The `{parameter}` query parameter value [{value}] is not one of [{}]",
         words.join(",")
     );
-    Err(Refusal::invalid(parameter, value, message))
+    Err(Refusal::invalid_parameter(parameter, value, message))
 }
 
 /// Makes an account.
-pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Stop> {
-    let user = checked(tx, new)?;
+pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Error> {
+    let user = build_user(tx, new)?;
     tx.keep_ids_above(user.id);
     if !users::insert(tx, &user, new.password_hash.as_deref().unwrap_or_default())? {
         let message = format!("The username [{}] or its id is taken", new.username);
-        return Err(Refusal::invalid("username", &new.username, message).into());
+        return Err(Refusal::invalid_parameter("username", &new.username, message).into());
     }
     event_log::append(tx, "user.create", user.id.get(), user.id.get(), "")?;
     Ok(user)
 }
 
-fn checked(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
-    if !username_ok(&new.username) {
+fn build_user(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
+    if !is_valid_username(&new.username) {
         let message = format!(
             "The `username` query parameter value [{}] does not match ^[A-Za-z0-9_]{{1,15}}$",
             new.username
         );
-        return Err(Refusal::invalid("username", &new.username, message));
+        return Err(Refusal::invalid_parameter(
+            "username",
+            &new.username,
+            message,
+        ));
     }
     let name = if new.name.trim().is_empty() {
         &new.username
@@ -94,17 +98,21 @@ fn checked(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
     };
     if new.description.chars().count() > BIOGRAPHY_LENGTH {
         let message = "The `description` must have at most 160 characters";
-        return Err(Refusal::invalid("description", &new.description, message));
+        return Err(Refusal::invalid_parameter(
+            "description",
+            &new.description,
+            message,
+        ));
     }
-    let verified_type = one_of("verified_type", &new.verified_type, VERIFIED_TYPES)?;
-    let subscription = one_of(
+    let verified_type = validate_choice("verified_type", &new.verified_type, VERIFIED_TYPES)?;
+    let subscription = validate_choice(
         "subscription_type",
         &new.subscription_type,
         SUBSCRIPTION_TYPES,
     )?;
     Ok(User {
-        name: checked_name(name)?,
-        entities: compose::profile_entities(&new.url, &new.description),
+        name: validate_display_name(name)?,
+        entities: compose::render_profile_entities(&new.url, &new.description),
         description: new.description.clone(),
         location: new.location.clone(),
         url: new.url.clone(),
@@ -123,37 +131,37 @@ fn checked(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
     })
 }
 
-pub(crate) fn checked_name(name: &str) -> Result<String, Refusal> {
-    if name_problem(name).is_some() {
+pub(crate) fn validate_display_name(name: &str) -> Result<String, Refusal> {
+    if find_name_problem(name).is_some() {
         let message = format!(
             "The `name` must have 1 to {NAME_LENGTH} characters, none of them invisible or a control"
         );
-        return Err(Refusal::invalid("name", name, message));
+        return Err(Refusal::invalid_parameter("name", name, message));
     }
     Ok(name.to_owned())
 }
 
 /// The user with an id that takes part.
-pub fn active(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+pub fn find_active(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     let user = users::find_by_id(tx, id)?.filter(|user| user.state == UserState::Active);
-    user.ok_or_else(|| Refusal::not_valid("user", id).into())
+    user.ok_or_else(|| Refusal::invalid_value("user", id).into())
 }
 
 /// The user with an id that is known and not deleted.
-pub fn find(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+pub fn find(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Deleted);
-    user.ok_or_else(|| Refusal::not_valid("user", id).into())
+    user.ok_or_else(|| Refusal::invalid_value("user", id).into())
 }
 
 /// The user whom a request names in `parameter` to do something about them: 404 when unknown or
 /// deleted, 403 with code 63 when suspended.
-pub fn named(tx: &mut Tx<'_>, id: UserId, parameter: &'static str) -> Result<User, Stop> {
+pub fn find_target(tx: &mut Tx<'_>, id: UserId, parameter: &'static str) -> Result<User, Error> {
     match users::find_by_id(tx, id)? {
-        Some(user) if of_user(&user) == Sight::Visible => Ok(user),
-        Some(user) if of_user(&user) == Sight::Suspended => {
-            Err(Refusal::forbidden_as(63, "User has been suspended.").into())
+        Some(user) if profile_visibility(&user) == Visibility::Visible => Ok(user),
+        Some(user) if profile_visibility(&user) == Visibility::Suspended => {
+            Err(Refusal::forbidden_with_code(63, "User has been suspended.").into())
         }
-        _ => Err(Refusal::NotFound(Subject::new("user", parameter, id)).into()),
+        _ => Err(Refusal::NotFound(ResourceRef::new("user", parameter, id)).into()),
     }
 }
 
@@ -163,7 +171,7 @@ pub fn list(tx: &mut Tx<'_>, after: Option<UserId>, limit: i64) -> Result<Vec<Us
 }
 
 /// Sets the password, from [`crate::passwords::hash`].
-pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Stop> {
+pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
     find(tx, id)?;
     users::set_password_hash(tx, id, hash)?;
     Ok(event_log::append(
@@ -176,7 +184,12 @@ pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Stop>
 }
 
 /// Moves an account by an operator into another state, with an entry in the record.
-fn move_to(tx: &mut Tx<'_>, mut user: User, kind: Kind, state: UserState) -> Result<User, Stop> {
+fn change_state(
+    tx: &mut Tx<'_>,
+    mut user: User,
+    kind: AuditAction,
+    state: UserState,
+) -> Result<User, Error> {
     let before = match user.state {
         UserState::Suspended => "suspended",
         UserState::Deleted => "deleted",
@@ -186,32 +199,38 @@ fn move_to(tx: &mut Tx<'_>, mut user: User, kind: Kind, state: UserState) -> Res
     users::update(tx, &user)?;
     let body = json!({ "before": before }).to_string();
     event_log::append(tx, kind.name(), user.id.get(), user.id.get(), &body)?;
-    audit::append(tx, &By::operator(), kind, None, &about(user.id))?;
+    audit::append(
+        tx,
+        &AuditActor::operator(),
+        kind,
+        None,
+        &user_detail(user.id),
+    )?;
     Ok(user)
 }
 
 /// Suspends an account: it and its posts are out of sight until it is restored.
-pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;
-    activity::end_of_user(tx, id)?;
-    move_to(tx, user, Kind::USER_SUSPEND, UserState::Suspended)
+    activity::end_user_subscriptions(tx, id)?;
+    change_state(tx, user, AuditAction::USER_SUSPEND, UserState::Suspended)
 }
 
 /// Restores a suspended or deleted account with its posts and its ties to others. The tokens of a
 /// deleted one stay dead.
-pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Placeholder);
-    let user = user.ok_or_else(|| Refusal::not_valid("user", id))?;
-    move_to(tx, user, Kind::USER_RESTORE, UserState::Active)
+    let user = user.ok_or_else(|| Refusal::invalid_value("user", id))?;
+    change_state(tx, user, AuditAction::USER_RESTORE, UserState::Active)
 }
 
 /// Deletes an account: its tokens are dead with the commit, its posts out of sight.
-pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;
     sessions::revoke_user_tokens(tx, id)?;
-    activity::end_of_user(tx, id)?;
-    move_to(tx, user, Kind::USER_DELETE, UserState::Deleted)
+    activity::end_user_subscriptions(tx, id)?;
+    change_state(tx, user, AuditAction::USER_DELETE, UserState::Deleted)
 }

@@ -2,7 +2,7 @@
 //! streams and expansions. Whether someone may act on it ([`may_touch`]) follows
 //! from the same facts.
 
-mod touch;
+mod interactions;
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +13,9 @@ use store::spaces::{self, Space};
 use store::users::{self, User};
 use store::{Tx, communities, follows, graph, subscriptions};
 
-pub use touch::{
-    Bar, Letterbox, bar_of_post, bar_of_user, is_blocked, may_message, may_touch, reached, touched,
+pub use interactions::{
+    AccessDenial, DmPolicy, find_interactable_post, find_post_denial, find_reachable_user,
+    find_user_denial, is_blocked, require_may_message, require_post_access,
 };
 
 /// Who is looking: a user, or an app on nobody's behalf.
@@ -26,7 +27,7 @@ pub struct Viewer {
 
 /// Whether a thing may be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum Visibility {
     /// It may.
     Visible,
     /// It is not there (deleted, never was, or nobody may know).
@@ -44,55 +45,55 @@ impl Viewer {
     }
 
     /// Nobody in particular.
-    pub const fn anyone() -> Self {
+    pub const fn anonymous() -> Self {
         Self { user: None }
     }
 }
 
 /// Whether a user's profile may be seen. Protection hides posts, not the profile.
-pub fn of_user(user: &User) -> Sight {
+pub fn profile_visibility(user: &User) -> Visibility {
     match user.state {
-        users::UserState::Active | users::UserState::Placeholder => Sight::Visible,
-        users::UserState::Suspended => Sight::Suspended,
-        users::UserState::Deleted => Sight::Missing,
+        users::UserState::Active | users::UserState::Placeholder => Visibility::Visible,
+        users::UserState::Suspended => Visibility::Suspended,
+        users::UserState::Deleted => Visibility::Missing,
     }
 }
 
 /// Whether a list may be seen: a private one by its owner only, and to everyone else it is not
 /// there. `owner` is nobody where the owner is not known.
-pub fn of_list(viewer: Viewer, list: &List, owner: Option<&User>) -> Sight {
+pub fn list_visibility(viewer: Viewer, list: &List, owner: Option<&User>) -> Visibility {
     let own = viewer.user == Some(list.owner_id);
     let gone = list.deleted_at.is_some() || list.private && !own;
-    if gone || !owner.is_none_or(|owner| of_user(owner) == Sight::Visible) {
-        return Sight::Missing;
+    if gone || !owner.is_none_or(|owner| profile_visibility(owner) == Visibility::Visible) {
+        return Visibility::Missing;
     }
-    Sight::Visible
+    Visibility::Visible
 }
 
 /// Whether a space may be seen: one that was called off is not there, nor is one whose creator
 /// is not.
-pub fn of_space(space: &Space, creator: Option<&User>) -> Sight {
-    let there = creator.is_some_and(|creator| of_user(creator) == Sight::Visible);
+pub fn space_visibility(space: &Space, creator: Option<&User>) -> Visibility {
+    let there = creator.is_some_and(|creator| profile_visibility(creator) == Visibility::Visible);
     if space.state == spaces::SpaceState::Canceled || !there {
-        return Sight::Missing;
+        return Visibility::Missing;
     }
-    Sight::Visible
+    Visibility::Visible
 }
 
 /// What a viewer may see of certain authors' posts, worked out once for all of them.
 #[derive(Debug, Default)]
-pub struct Sights {
+pub struct AuthorVisibilities {
     viewer: Option<UserId>,
-    authors: HashMap<UserId, Sight>,
+    authors: HashMap<UserId, Visibility>,
     /// Closed communities that the viewer belongs to.
     joined: HashSet<i64>,
     /// Authors that the viewer subscribes to.
     subscribed: HashSet<UserId>,
 }
 
-impl Sights {
+impl AuthorVisibilities {
     /// Works out what `viewer` may see of the posts of `authors`.
-    pub fn of_authors<'a>(
+    pub fn load<'a>(
         tx: &mut Tx<'_>,
         viewer: Viewer,
         authors: impl IntoIterator<Item = &'a User>,
@@ -113,11 +114,11 @@ impl Sights {
             }
         };
         let judge = |author: &&User| {
-            let sight = match of_user(author) {
-                Sight::Visible if viewer.user == Some(author.id) => Sight::Visible,
-                Sight::Visible if blockers.contains(&author.id) => Sight::Forbidden,
-                Sight::Visible if author.protected && !followed.contains(&author.id) => {
-                    Sight::Forbidden
+            let sight = match profile_visibility(author) {
+                Visibility::Visible if viewer.user == Some(author.id) => Visibility::Visible,
+                Visibility::Visible if blockers.contains(&author.id) => Visibility::Forbidden,
+                Visibility::Visible if author.protected && !followed.contains(&author.id) => {
+                    Visibility::Forbidden
                 }
                 other => other,
             };
@@ -132,7 +133,7 @@ impl Sights {
 
     /// Finds out which of these posts the viewer may see although they are for some only: the
     /// members of a closed community, an author's subscribers. Without it those stay hidden.
-    pub fn admit<'a>(
+    pub fn admit_posts<'a>(
         &mut self,
         tx: &mut Tx<'_>,
         posts: impl IntoIterator<Item = &'a Post>,
@@ -159,17 +160,20 @@ impl Sights {
     }
 
     /// Whether posts of one of those authors may be seen.
-    pub fn of_author(&self, author: UserId) -> Sight {
-        self.authors.get(&author).copied().unwrap_or(Sight::Missing)
+    pub fn author_visibility(&self, author: UserId) -> Visibility {
+        self.authors
+            .get(&author)
+            .copied()
+            .unwrap_or(Visibility::Missing)
     }
 
     /// Whether a post of one of those authors may be seen.
-    pub fn of_post(&self, post: &Post) -> Sight {
+    pub fn post_visibility(&self, post: &Post) -> Visibility {
         match post.state {
-            posts::PostState::Deleted | posts::PostState::Placeholder => Sight::Missing,
+            posts::PostState::Deleted | posts::PostState::Placeholder => Visibility::Missing,
             posts::PostState::Live | posts::PostState::Superseded => {
-                match self.of_author(post.author_id) {
-                    Sight::Visible if !self.is_admitted(post) => Sight::Forbidden,
+                match self.author_visibility(post.author_id) {
+                    Visibility::Visible if !self.is_admitted(post) => Visibility::Forbidden,
                     sight => sight,
                 }
             }

@@ -1,7 +1,7 @@
 //! Receivers of events: whose they are, and what follows when they go.
 
-use base::refusal::No;
-use base::{AppId, Fault, Refusal, Stop, Time};
+use base::refusal::RefusalKind;
+use base::{AppId, Error, Fault, Refusal, Time};
 use store::replays::{self, Replay};
 use store::webhooks::{self, Webhook};
 use store::{Tx, apps, deliveries, event_log};
@@ -11,18 +11,18 @@ const PAGE: i64 = 500;
 /// Behind everything.
 const END: Time = Time::from_ms(i64::MAX);
 
-use crate::{activity, repeating};
+use crate::{activity, redelivery};
 
 /// An app's webhook by its id; another app's is as unknown as none.
-pub fn own(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Webhook, Stop> {
+pub fn find_owned(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Webhook, Error> {
     let found = webhooks::find_by_id(tx, id)?.filter(|webhook| webhook.app_id == app);
-    found.ok_or_else(|| unknown(id).into())
+    found.ok_or_else(|| webhook_not_found(id).into())
 }
 
 /// No webhook of the app has this id.
-pub fn unknown(id: i64) -> Refusal {
+pub fn webhook_not_found(id: i64) -> Refusal {
     let message = format!("WebhookIdInvalid: No webhook of this app has the id [{id}].");
-    Refusal::worded(No::Missing, "webhook_id", id, message)
+    Refusal::named_reason(RefusalKind::NotFound, "webhook_id", id, message)
 }
 
 /// A webhook that an app wants to register.
@@ -40,27 +40,27 @@ pub struct NewWebhook {
 
 /// Whether an app may register a webhook: asked before its receiver is challenged, and again
 /// after.
-pub fn may_register(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<(), Stop> {
+pub fn check_registrable(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<(), Error> {
     if webhooks::find_by_url(tx, new.app, &new.url)?.is_some() {
-        return Err(duplicate(&new.url).into());
+        return Err(duplicate_url(&new.url).into());
     }
     if webhooks::count(tx, new.app)? >= new.most {
         let most = new.most;
         let message = format!("WebhookLimitExceeded: This app may have at most {most} webhooks.");
-        return Err(Refusal::worded(No::Wrong, "url", &new.url, message).into());
+        return Err(Refusal::named_reason(RefusalKind::Invalid, "url", &new.url, message).into());
     }
     Ok(())
 }
 
-fn duplicate(url: &str) -> Refusal {
+fn duplicate_url(url: &str) -> Refusal {
     let message = "DuplicateUrlFailed: This app has a webhook with this URL already.";
-    Refusal::worded(No::Wrong, "url", url, message)
+    Refusal::named_reason(RefusalKind::Invalid, "url", url, message)
 }
 
 /// Registers a webhook that has answered a challenge.
-pub fn register(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<Webhook, Stop> {
+pub fn register(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<Webhook, Error> {
     apps::lock(tx, new.app)?;
-    may_register(tx, new)?;
+    check_registrable(tx, new)?;
     let now = tx.now();
     let webhook = Webhook {
         id: tx.next_id::<()>().get(),
@@ -75,7 +75,7 @@ pub fn register(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<Webhook, Stop> {
         deleted_at: None,
     };
     if !webhooks::insert(tx, &webhook)? {
-        return Err(duplicate(&new.url).into());
+        return Err(duplicate_url(&new.url).into());
     }
     event_log::append(tx, "webhook.create", new.app.get(), webhook.id, "")?;
     Ok(webhook)
@@ -88,12 +88,12 @@ const BEGIN_AGE_MS: (i64, i64) = (31 * MINUTE_MS, 24 * 60 * MINUTE_MS);
 const MINUTE_MS: i64 = 60_000;
 
 /// The span of a replay, from its two minutes (`yyyymmddHHMM`).
-pub fn span(now: Time, from: &str, to: &str) -> Result<(Time, Time), Refusal> {
-    let begin = minute("from_date", from)?;
-    let end = minute("to_date", to)?;
+pub fn parse_replay_range(now: Time, from: &str, to: &str) -> Result<(Time, Time), Refusal> {
+    let begin = parse_minute("from_date", from)?;
+    let end = parse_minute("to_date", to)?;
     let wrong = |name, value, why: &str| {
         let message = format!("QueryParamInvalid: `{name}` [{value}] {why}.");
-        Refusal::worded(No::Wrong, name, value, message)
+        Refusal::named_reason(RefusalKind::Invalid, name, value, message)
     };
     let age = |time: Time| now.ms().saturating_sub(time.ms());
     // The oldest minute that is allowed has begun before.
@@ -112,7 +112,7 @@ pub fn span(now: Time, from: &str, to: &str) -> Result<(Time, Time), Refusal> {
     Ok((begin, end))
 }
 
-fn minute(name: &'static str, text: &str) -> Result<Time, Refusal> {
+fn parse_minute(name: &'static str, text: &str) -> Result<Time, Refusal> {
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     let (year, month, day) = (part(0, 4), part(4, 6), part(6, 8));
     let (hour, minute) = (part(8, 10), part(10, 12));
@@ -120,13 +120,18 @@ fn minute(name: &'static str, text: &str) -> Result<Time, Refusal> {
     let time = Time::parse(&format!("{year}-{month}-{day}T{hour}:{minute}:00Z"));
     time.filter(|_| is_minute).ok_or_else(|| {
         let message = format!("QueryParamInvalid: `{name}` [{text}] is no minute (yyyymmddHHMM).");
-        Refusal::worded(No::Wrong, name, text, message)
+        Refusal::named_reason(RefusalKind::Invalid, name, text, message)
     })
 }
 
 /// Begins to send the events of a span to an app's webhook again.
-pub fn replay(tx: &mut Tx<'_>, app: AppId, id: i64, span: (Time, Time)) -> Result<Replay, Stop> {
-    let webhook = own(tx, app, id)?;
+pub fn start_replay(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    id: i64,
+    span: (Time, Time),
+) -> Result<Replay, Error> {
+    let webhook = find_owned(tx, app, id)?;
     let replay = Replay {
         id: tx.next_id::<()>().get(),
         webhook_id: webhook.id,
@@ -138,20 +143,20 @@ pub fn replay(tx: &mut Tx<'_>, app: AppId, id: i64, span: (Time, Time)) -> Resul
     };
     if !replays::insert(tx, &replay)? {
         let message = "ReplayConflictError: A replay to this webhook is under way.";
-        return Err(Refusal::worded(No::Conflict, "webhook_id", id, message).into());
+        return Err(Refusal::named_reason(RefusalKind::Conflict, "webhook_id", id, message).into());
     }
     event_log::append(tx, "webhook.replay", app.get(), id, "")?;
     Ok(replay)
 }
 
 /// Sends one delivery again, whatever became of it; the job that it is sent by.
-pub fn resend(tx: &mut Tx<'_>, id: i64, seq: i64) -> Result<i64, Stop> {
+pub fn resend_delivery(tx: &mut Tx<'_>, id: i64, seq: i64) -> Result<i64, Error> {
     let found = deliveries::find_by_seq(tx, seq)?.filter(|delivery| delivery.webhook_id == id);
-    let found = found.ok_or_else(|| Refusal::not_valid("delivery", seq))?;
-    let webhook = webhooks::find_by_id(tx, id)?.ok_or_else(|| unknown(id))?;
-    if !repeating::may_repeat(tx, webhook.app_id, &found)? {
+    let found = found.ok_or_else(|| Refusal::invalid_value("delivery", seq))?;
+    let webhook = webhooks::find_by_id(tx, id)?.ok_or_else(|| webhook_not_found(id))?;
+    if !redelivery::may_redeliver(tx, webhook.app_id, &found)? {
         let message = "What this delivery shows is deleted, or not for everyone any more";
-        return Err(Refusal::invalid("delivery", seq, message).into());
+        return Err(Refusal::invalid_parameter("delivery", seq, message).into());
     }
     let job: i64 = tx.next_id::<()>().get();
     deliveries::enqueue_retry(tx, seq, job, job.saturating_neg())?;
@@ -159,22 +164,22 @@ pub fn resend(tx: &mut Tx<'_>, id: i64, seq: i64) -> Result<i64, Stop> {
 }
 
 /// Removes an app's webhook with its links; nothing of it is sent any more.
-pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Stop> {
-    let webhook = own(tx, app, id)?;
-    remove(tx, &webhook)
+pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Error> {
+    let webhook = find_owned(tx, app, id)?;
+    remove_webhook(tx, &webhook)
 }
 
 /// Removes every webhook of an app.
-pub(crate) fn delete_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
+pub(crate) fn delete_app_webhooks(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
     for webhook in webhooks::list_by_app(tx, app)? {
-        remove(tx, &webhook)?;
+        remove_webhook(tx, &webhook)?;
     }
     Ok(())
 }
 
-fn remove(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<(), Stop> {
+fn remove_webhook(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<(), Error> {
     webhooks::delete(tx, webhook.id)?;
-    activity::end_of_webhook(tx, webhook.id)?;
+    activity::end_webhook_subscriptions(tx, webhook.id)?;
     Ok(event_log::append(
         tx,
         "webhook.delete",

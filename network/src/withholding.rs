@@ -1,21 +1,21 @@
 //! Notices that a post or an account is withheld somewhere. They are shown; they hide nothing.
 
-use base::refusal::Subject;
-use base::{PostId, Refusal, Stop, UserId};
+use base::refusal::ResourceRef;
+use base::{Error, PostId, Refusal, UserId};
 use serde_json::json;
 use store::posts::{self, Post, PostState};
 use store::users::User;
 use store::{Tx, event_log};
 
-use crate::audit::{self, By, Kind};
-use crate::places::is_country;
-use crate::sessions::about;
+use crate::audit::{self, AuditAction, AuditActor};
+use crate::places::is_country_code;
+use crate::sessions::user_detail;
 
-fn checked(countries: &[String]) -> Result<Vec<String>, Refusal> {
-    let wrong = countries.iter().find(|code| !is_country(code));
+fn validate_countries(countries: &[String]) -> Result<Vec<String>, Refusal> {
+    let wrong = countries.iter().find(|code| !is_country_code(code));
     if let Some(code) = wrong {
         let message = "A country is two capital letters (ISO 3166-1 alpha-2)";
-        return Err(Refusal::invalid("country_codes", code, message));
+        return Err(Refusal::invalid_parameter("country_codes", code, message));
     }
     let mut all = countries.to_vec();
     all.sort_unstable();
@@ -25,14 +25,14 @@ fn checked(countries: &[String]) -> Result<Vec<String>, Refusal> {
 
 /// Notes where a post is withheld, and whether for a claim to its copyright; nowhere ends it.
 /// Every version of it says the same.
-pub fn post(
+pub fn withhold_post(
     tx: &mut Tx<'_>,
     id: PostId,
     countries: &[String],
     copyright: bool,
-) -> Result<Post, Stop> {
-    let countries = checked(countries)?;
-    let subject = || Subject::new("tweet", "id", id);
+) -> Result<Post, Error> {
+    let countries = validate_countries(countries)?;
+    let subject = || ResourceRef::new("tweet", "id", id);
     let there = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
     let found = posts::find_by_id(tx, id)?.filter(there);
     let found = found.ok_or_else(|| Refusal::NotFound(subject()))?;
@@ -56,7 +56,13 @@ pub fn post(
         &notice,
     )?;
     let body = json!({ "post_id": id.to_string(), "country_codes": countries });
-    audit::append(tx, &By::operator(), Kind::POST_WITHHOLD, None, &body)?;
+    audit::append(
+        tx,
+        &AuditActor::operator(),
+        AuditAction::POST_WITHHOLD,
+        None,
+        &body,
+    )?;
     Ok(Post {
         withheld: notice,
         ..found
@@ -64,8 +70,8 @@ pub fn post(
 }
 
 /// Notes where an account is withheld; nowhere ends it.
-pub fn user(tx: &mut Tx<'_>, id: UserId, countries: &[String]) -> Result<User, Stop> {
-    let countries = checked(countries)?;
+pub fn withhold_user(tx: &mut Tx<'_>, id: UserId, countries: &[String]) -> Result<User, Error> {
+    let countries = validate_countries(countries)?;
     let mut user = crate::users::find(tx, id)?;
     user.withheld = if countries.is_empty() {
         String::new()
@@ -74,6 +80,12 @@ pub fn user(tx: &mut Tx<'_>, id: UserId, countries: &[String]) -> Result<User, S
     };
     store::users::update(tx, &user)?;
     event_log::append(tx, "user.withheld", id.get(), id.get(), &user.withheld)?;
-    audit::append(tx, &By::operator(), Kind::USER_WITHHOLD, None, &about(id))?;
+    audit::append(
+        tx,
+        &AuditActor::operator(),
+        AuditAction::USER_WITHHOLD,
+        None,
+        &user_detail(id),
+    )?;
     Ok(user)
 }

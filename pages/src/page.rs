@@ -24,7 +24,7 @@ pub trait Page: askama::Template + Sized {
 
     /// The document.
     fn html(&self) -> Result<String, Fault> {
-        self.render().map_err(Fault::when("render a page"))
+        self.render().map_err(Fault::context("render a page"))
     }
 
     /// Whether the summary of problems has anything to say.

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use query::{
-    Author, Dialect, Facts, Handle, Level, Link, Matcher, Person, Post, Product, Query, Reading,
-    matches, parse,
+    AccessTier, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct,
+    QueryableAuthor, QueryableLink, QueryablePerson, QueryablePost, UserHandle, matches, parse,
 };
 
 fn main() {
@@ -29,11 +29,11 @@ fn main() {
 }
 
 #[expect(clippy::too_many_lines, reason = "a protocol")]
-fn measure(count: usize, posts: &[Post<'static>]) {
+fn measure(count: usize, posts: &[QueryablePost<'static>]) {
     let mut dice = Dice(0x0dd5);
     let mut matcher = Matcher::new();
     for post in posts {
-        matcher.learn(&Facts::new(post, Reading::Stream));
+        matcher.record_frequencies(&PostFeatures::new(post, MatchMode::Stream));
     }
     let (mut kept, mut slots, mut length) = (Vec::new(), Vec::new(), 0);
     let (mut parsing, mut adding) = (Duration::ZERO, Duration::ZERO);
@@ -43,10 +43,10 @@ fn measure(count: usize, posts: &[Post<'static>]) {
         let texts: Vec<String> = (0..1_000).map(|_| rule(&mut dice)).collect();
         length += texts.iter().map(String::len).sum::<usize>();
         let begun = thread_time();
-        let rules: Vec<Query> = texts.iter().filter_map(|text| sound(text)).collect();
+        let rules: Vec<ParsedQuery> = texts.iter().filter_map(|text| sound(text)).collect();
         let parsed = thread_time();
         for rule in &rules {
-            slots.push(matcher.add(number, rule));
+            slots.push(matcher.add_rule(number, rule));
             number += 1;
         }
         adding += thread_time().saturating_sub(parsed);
@@ -64,12 +64,14 @@ fn measure(count: usize, posts: &[Post<'static>]) {
     let (mut found, mut facts_only) = (0, Duration::ZERO);
     let begun = thread_time();
     for post in posts.iter().cycle().take(posts.len() * rounds) {
-        found += matcher.matching(&Facts::new(post, Reading::Stream)).len();
+        found += matcher
+            .matching_rules(&PostFeatures::new(post, MatchMode::Stream))
+            .len();
     }
     let spent = thread_time().saturating_sub(begun);
     let begun = thread_time();
     for post in posts {
-        std::hint::black_box(Facts::new(post, Reading::Stream));
+        std::hint::black_box(PostFeatures::new(post, MatchMode::Stream));
     }
     facts_only += thread_time().saturating_sub(begun);
     let taken = posts.len() * rounds;
@@ -84,7 +86,7 @@ fn measure(count: usize, posts: &[Post<'static>]) {
         ratio(found, taken),
         micros(parsing, slots.len()),
         micros(adding, slots.len()),
-        matcher.bytes() / slots.len(),
+        matcher.memory_bytes() / slots.len(),
         memory,
     );
     if !kept.is_empty() {
@@ -92,13 +94,17 @@ fn measure(count: usize, posts: &[Post<'static>]) {
         let begun = thread_time();
         let mut same = 0;
         for post in few {
-            let facts = Facts::new(post, Reading::Stream);
+            let facts = PostFeatures::new(post, MatchMode::Stream);
             same += kept.iter().filter(|rule| matches(rule, &facts)).count();
         }
         let spent = thread_time().saturating_sub(begun);
         let indexed: usize = few
             .iter()
-            .map(|post| matcher.matching(&Facts::new(post, Reading::Stream)).len())
+            .map(|post| {
+                matcher
+                    .matching_rules(&PostFeatures::new(post, MatchMode::Stream))
+                    .len()
+            })
             .sum();
         println!(
             "          every rule evaluated: {:.0} posts/s; {same} matches of 200 posts, {indexed} by the index",
@@ -108,14 +114,18 @@ fn measure(count: usize, posts: &[Post<'static>]) {
     let gone: Vec<_> = slots.iter().step_by(10).copied().collect();
     let begun = thread_time();
     for slot in &gone {
-        matcher.remove(*slot);
+        matcher.remove_rule(*slot);
     }
     let spent = thread_time().saturating_sub(begun);
     println!("          remove {:.1} µs", micros(spent, gone.len()));
 }
 
-fn sound(text: &str) -> Option<Query> {
-    parse(text, Dialect::new(Product::Stream, Level::Enterprise)).ok()
+fn sound(text: &str) -> Option<ParsedQuery> {
+    parse(
+        text,
+        QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise),
+    )
+    .ok()
 }
 
 /// Words, as common as their rank says, in the form of words.
@@ -221,31 +231,31 @@ fn leaked<T>(list: Vec<T>) -> &'static [T] {
     Vec::leak(list)
 }
 
-fn posts(count: usize) -> Vec<Post<'static>> {
+fn posts(count: usize) -> Vec<QueryablePost<'static>> {
     let mut dice = Dice(0xbead);
     (0..count).map(|_| post(&mut dice)).collect()
 }
 
-fn post(dice: &mut Dice) -> Post<'static> {
+fn post(dice: &mut Dice) -> QueryablePost<'static> {
     let text =
         |dice: &mut Dice, words: usize| &*String::leak(many(dice, words, 1, 200_000).join(" "));
     let user = |dice: &mut Dice| {
         let rank = dice.rank(1, 200_000);
-        Handle {
+        UserHandle {
             id: i64::try_from(rank).unwrap_or(0),
             username: String::leak(format!("u{rank}")),
         }
     };
     let site = dice.rank(1, 5_000);
-    let link = Link {
+    let link = QueryableLink {
         url: "https://t.example/abc",
         expanded: String::leak(format!(
             "https://site{site}.example/{}",
             word(dice.rank(1, 200_000))
         )),
-        ..Link::default()
+        ..QueryableLink::default()
     };
-    let person = |handle| Person {
+    let person = |handle| QueryablePerson {
         handle,
         affiliations: &[],
     };
@@ -253,15 +263,15 @@ fn post(dice: &mut Dice) -> Post<'static> {
     let length = 8 + dice.below(16);
     let tag = &*String::leak(word(dice.rank(1, 20_000)));
     let symbol = &*String::leak(word(dice.rank(1, 3_000)));
-    Post {
+    QueryablePost {
         id: i64::try_from(dice.below(1 << 30)).unwrap_or(0) << 22,
-        author: Author {
+        author: QueryableAuthor {
             person: person(user(dice)),
             name: text(dice, 2),
             bio: text(dice, 8),
             location: text(dice, 1),
             verified: some(dice, 10),
-            ..Author::default()
+            ..QueryableAuthor::default()
         },
         text: text(dice, length),
         lang: if some(dice, 70) { "en" } else { "ja" },
@@ -278,7 +288,7 @@ fn post(dice: &mut Dice) -> Post<'static> {
         repost_of: some(dice, 25).then(|| (6, user(dice))),
         images: some(dice, 20),
         point: some(dice, 2).then_some((1.52, 2.51)),
-        ..Post::default()
+        ..QueryablePost::default()
     }
 }
 

@@ -2,39 +2,39 @@
 
 use std::fmt;
 
-use crate::dialect::Dialect;
-use crate::facts::Reading;
-use crate::operators::{How, Operator};
+use crate::dialect::QueryDialect;
+use crate::facts::MatchMode;
+use crate::operators::{OperatorKind, QueryOperator};
 
 /// A sound query. Equal queries mean the same: case and positions do not count.
 #[derive(Clone, Debug)]
-pub struct Query {
-    pub(crate) root: Node,
-    pub(crate) dialect: Dialect,
+pub struct ParsedQuery {
+    pub(crate) root: QueryNode,
+    pub(crate) dialect: QueryDialect,
 }
 
-impl Query {
+impl ParsedQuery {
     /// Its tree.
-    pub const fn root(&self) -> &Node {
+    pub const fn root(&self) -> &QueryNode {
         &self.root
     }
 
     /// What it was written for.
-    pub const fn dialect(&self) -> Dialect {
+    pub const fn dialect(&self) -> QueryDialect {
         self.dialect
     }
 
     /// How a post must be read to be compared with it.
-    pub const fn reading(&self) -> Reading {
+    pub const fn match_mode(&self) -> MatchMode {
         if self.dialect.product.is_search() {
-            Reading::Search
+            MatchMode::Search
         } else {
-            Reading::Stream
+            MatchMode::Stream
         }
     }
 }
 
-impl PartialEq for Query {
+impl PartialEq for ParsedQuery {
     fn eq(&self, other: &Self) -> bool {
         self.root == other.root
     }
@@ -42,29 +42,29 @@ impl PartialEq for Query {
 
 /// A part of a query. Negations stand at the terms: negated groups are turned inside out.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub enum QueryNode {
     /// Each of them; never another `All` directly inside.
-    All(Vec<Node>),
+    All(Vec<QueryNode>),
     /// Any of them; never another `Any` directly inside.
-    Any(Vec<Node>),
+    Any(Vec<QueryNode>),
     /// What a term says.
-    Is(Term),
+    Is(QueryTerm),
     /// What a term denies.
-    Not(Term),
+    Not(QueryTerm),
 }
 
 /// An operator with its value.
 #[derive(Clone, Debug)]
-pub struct Term {
+pub struct QueryTerm {
     /// Its first character in the query (its minus sign, where it has one), counted from 1.
-    pub at: usize,
+    pub position: usize,
     /// The operator.
-    pub operator: &'static Operator,
+    pub operator: &'static QueryOperator,
     /// Its value.
-    pub value: Value,
+    pub value: TermValue,
 }
 
-impl PartialEq for Term {
+impl PartialEq for QueryTerm {
     fn eq(&self, other: &Self) -> bool {
         self.operator == other.operator && self.value == other.value
     }
@@ -73,7 +73,7 @@ impl PartialEq for Term {
 /// What an operator is asked for.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "their names say it")]
-pub enum Value {
+pub enum TermValue {
     /// Consecutive words, or words within a number of places; hashed as the product reads.
     Words {
         text: String,
@@ -89,22 +89,22 @@ pub enum Value {
     /// Per cent.
     Sample(u8),
     /// At least, at most.
-    Between(u64, u64),
+    Range(u64, u64),
     /// Longitude, latitude, radius, and whether the radius is in miles.
     Circle(f64, f64, f64, bool),
     /// A rectangle.
-    Within(crate::geo::Area),
+    Rectangle(crate::geo::GeoArea),
     /// A literal part.
-    Part(String),
+    Substring(String),
 }
 
-impl fmt::Display for Query {
+impl fmt::Display for ParsedQuery {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.root.fmt(out)
     }
 }
 
-impl fmt::Display for Node {
+impl fmt::Display for QueryNode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (parts, between) = match self {
             Self::Is(term) => return term.fmt(out),
@@ -127,35 +127,37 @@ impl fmt::Display for Node {
     }
 }
 
-impl fmt::Display for Term {
+impl fmt::Display for QueryTerm {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.operator.name();
         match name {
             "keyword" | "\"" => {}
             "#" | "@" | "$" => out.write_str(name)?,
-            _ if matches!(self.operator.how, How::Flag(_)) => return out.write_str(name),
+            _ if matches!(self.operator.kind, OperatorKind::Flag(_)) => return out.write_str(name),
             _ => write!(out, "{name}:")?,
         }
         match &self.value {
-            Value::Words { text, near, .. } => {
+            TermValue::Words { text, near, .. } => {
                 if name == "\"" {
-                    quoted(text, out)?;
+                    write_quoted(text, out)?;
                 } else {
-                    bare(text, out)?;
+                    write_bare(text, out)?;
                 }
                 near.map_or(Ok(()), |near| write!(out, "~{near}"))
             }
-            Value::Feature { text, .. } | Value::Part(text) => bare(text, out),
-            Value::Flag(_) => Ok(()),
-            Value::Language(language) => out.write_str(crate::languages::code(*language)),
-            Value::Sample(share) => write!(out, "{share}"),
-            Value::Between(least, u64::MAX) => write!(out, "{least}"),
-            Value::Between(least, most) => write!(out, "{least}..{most}"),
-            Value::Circle(lon, lat, radius, miles) => {
+            TermValue::Feature { text, .. } | TermValue::Substring(text) => write_bare(text, out),
+            TermValue::Flag(_) => Ok(()),
+            TermValue::Language(language) => {
+                out.write_str(crate::languages::language_code(*language))
+            }
+            TermValue::Sample(share) => write!(out, "{share}"),
+            TermValue::Range(least, u64::MAX) => write!(out, "{least}"),
+            TermValue::Range(least, most) => write!(out, "{least}..{most}"),
+            TermValue::Circle(lon, lat, radius, miles) => {
                 let unit = if *miles { "mi" } else { "km" };
                 write!(out, "[{lon} {lat} {radius}{unit}]")
             }
-            Value::Within(area) => write!(
+            TermValue::Rectangle(area) => write!(
                 out,
                 "[{} {} {} {}]",
                 area.west, area.south, area.east, area.north
@@ -164,15 +166,15 @@ impl fmt::Display for Term {
     }
 }
 
-fn bare(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_bare(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     let plain = |letter: char| !letter.is_whitespace() && !matches!(letter, '(' | ')' | '"');
     if text.chars().all(plain) && !text.starts_with('[') && !text.is_empty() {
         out.write_str(text)
     } else {
-        quoted(text, out)
+        write_quoted(text, out)
     }
 }
 
-fn quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(out, "\"{}\"", text.replace('"', "\\\""))
 }

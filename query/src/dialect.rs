@@ -2,7 +2,7 @@
 
 /// What a query is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Product {
+pub enum QueryProduct {
     /// Search over the last seven days.
     RecentSearch,
     /// Search over all time.
@@ -19,7 +19,7 @@ pub enum Product {
     Activity,
 }
 
-impl Product {
+impl QueryProduct {
     /// Every one of them.
     pub const ALL: [Self; 7] = [
         Self::RecentSearch,
@@ -39,7 +39,7 @@ impl Product {
         )
     }
 
-    pub(crate) const fn bit(self) -> u8 {
+    pub(crate) const fn bit_mask(self) -> u8 {
         match self {
             Self::RecentSearch => 1,
             Self::FullArchive => 2,
@@ -54,7 +54,7 @@ impl Product {
 
 /// What the caller's contract allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum AccessTier {
     /// By the call, without a contract.
     SelfServe,
     /// With a contract.
@@ -63,62 +63,62 @@ pub enum Level {
 
 /// The language as one caller may use it for one product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Dialect {
+pub struct QueryDialect {
     /// What it is for.
-    pub product: Product,
+    pub product: QueryProduct,
     /// Who asks.
-    pub level: Level,
+    pub tier: AccessTier,
     /// Whether search knows `min_likes:`, `min_replies:` and `min_reposts:`.
-    pub engagement: bool,
+    pub engagement_operators: bool,
 }
 
-impl Dialect {
+impl QueryDialect {
     /// The language of a product at a level, counters of posts included.
-    pub const fn new(product: Product, level: Level) -> Self {
+    pub const fn new(product: QueryProduct, tier: AccessTier) -> Self {
         Self {
             product,
-            level,
-            engagement: true,
+            tier,
+            engagement_operators: true,
         }
     }
 
     /// The most characters (code points) of one query.
-    pub const fn longest(self) -> usize {
-        let enterprise = matches!(self.level, Level::Enterprise);
+    pub const fn max_length(self) -> usize {
+        let enterprise = matches!(self.tier, AccessTier::Enterprise);
         match self.product {
-            Product::RecentSearch | Product::RecentCounts => {
+            QueryProduct::RecentSearch | QueryProduct::RecentCounts => {
                 if enterprise {
                     4_096
                 } else {
                     512
                 }
             }
-            Product::FullArchive | Product::FullCounts => {
+            QueryProduct::FullArchive | QueryProduct::FullCounts => {
                 if enterprise {
                     4_096
                 } else {
                     1_024
                 }
             }
-            Product::Stream => {
+            QueryProduct::Stream => {
                 if enterprise {
                     2_048
                 } else {
                     1_024
                 }
             }
-            Product::Powerstream => 2_048,
-            Product::Activity => 150,
+            QueryProduct::Powerstream => 2_048,
+            QueryProduct::Activity => 150,
         }
     }
 
     /// How many queries a caller may keep; one a call where nothing is kept.
-    pub const fn rules(self) -> usize {
-        match (self.product, self.level) {
-            (Product::Stream, Level::SelfServe) | (Product::Powerstream, _) => 1_000,
-            (Product::Stream, Level::Enterprise) => 25_000,
-            (Product::Activity, Level::SelfServe) => 1_500,
-            (Product::Activity, Level::Enterprise) => 75_000,
+    pub const fn max_rules(self) -> usize {
+        match (self.product, self.tier) {
+            (QueryProduct::Stream, AccessTier::SelfServe) | (QueryProduct::Powerstream, _) => 1_000,
+            (QueryProduct::Stream, AccessTier::Enterprise) => 25_000,
+            (QueryProduct::Activity, AccessTier::SelfServe) => 1_500,
+            (QueryProduct::Activity, AccessTier::Enterprise) => 75_000,
             _ => 1,
         }
     }

@@ -1,12 +1,12 @@
 //! A query taken apart for people: what it says, and which of it a post meets.
 
-use crate::ast::{Node, Query, Term};
-use crate::evaluate::{holds, says};
-use crate::facts::Facts;
+use crate::ast::{ParsedQuery, QueryNode, QueryTerm};
+use crate::evaluate::{node_matches, term_matches};
+use crate::facts::PostFeatures;
 
 /// How a part is put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joint {
+pub enum ClauseKind {
     /// Each of its parts must hold.
     All,
     /// One of its parts must hold.
@@ -19,57 +19,63 @@ pub enum Joint {
 
 /// A part of a query, and whether a post meets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ExplainedClause {
     /// How it is put together.
-    pub joint: Joint,
+    pub kind: ClauseKind,
     /// Its canonical print, with the minus sign where it excludes.
     pub text: String,
     /// Where it begins in the query, counted from 1.
-    pub at: usize,
+    pub position: usize,
     /// What its operator matches; empty of a group.
-    pub about: &'static str,
+    pub description: &'static str,
     /// Whether the post is as this part asks; none without a post.
-    pub holds: Option<bool>,
+    pub matches: Option<bool>,
     /// What a group is made of.
-    pub parts: Vec<Part>,
+    pub children: Vec<ExplainedClause>,
 }
 
-impl Query {
+impl ParsedQuery {
     /// The query as its parts; with a post, also which of them it meets. Facts must be read as the
     /// query reads ([`Query::reading`]); read otherwise they are no post.
-    pub fn explained(&self, facts: Option<&Facts<'_>>) -> Part {
-        let facts = facts.filter(|facts| facts.reading() == self.reading());
-        part(&self.root, facts)
+    pub fn explain(&self, facts: Option<&PostFeatures<'_>>) -> ExplainedClause {
+        let facts = facts.filter(|facts| facts.match_mode() == self.match_mode());
+        explain_node(&self.root, facts)
     }
 }
 
-fn part(node: &Node, facts: Option<&Facts<'_>>) -> Part {
-    let group = |joint, parts: &[Node]| {
-        let parts: Vec<Part> = parts.iter().map(|one| part(one, facts)).collect();
-        Part {
-            joint,
+fn explain_node(node: &QueryNode, facts: Option<&PostFeatures<'_>>) -> ExplainedClause {
+    let group = |joint, parts: &[QueryNode]| {
+        let parts: Vec<ExplainedClause> =
+            parts.iter().map(|one| explain_node(one, facts)).collect();
+        ExplainedClause {
+            kind: joint,
             text: node.to_string(),
-            at: parts.first().map_or(1, |part| part.at),
-            about: "",
-            holds: facts.map(|facts| holds(node, facts)),
-            parts,
+            position: parts.first().map_or(1, |part| part.position),
+            description: "",
+            matches: facts.map(|facts| node_matches(node, facts)),
+            children: parts,
         }
     };
     match node {
-        Node::All(parts) => group(Joint::All, parts),
-        Node::Any(parts) => group(Joint::Any, parts),
-        Node::Is(term) => leaf(Joint::Is, node, term, facts),
-        Node::Not(term) => leaf(Joint::Not, node, term, facts),
+        QueryNode::All(parts) => group(ClauseKind::All, parts),
+        QueryNode::Any(parts) => group(ClauseKind::Any, parts),
+        QueryNode::Is(term) => explain_term(ClauseKind::Is, node, term, facts),
+        QueryNode::Not(term) => explain_term(ClauseKind::Not, node, term, facts),
     }
 }
 
-fn leaf(joint: Joint, node: &Node, term: &Term, facts: Option<&Facts<'_>>) -> Part {
-    Part {
-        joint,
+fn explain_term(
+    joint: ClauseKind,
+    node: &QueryNode,
+    term: &QueryTerm,
+    facts: Option<&PostFeatures<'_>>,
+) -> ExplainedClause {
+    ExplainedClause {
+        kind: joint,
         text: node.to_string(),
-        at: term.at,
-        about: term.operator.about,
-        holds: facts.map(|facts| says(term, facts) == (joint == Joint::Is)),
-        parts: Vec::new(),
+        position: term.position,
+        description: term.operator.description,
+        matches: facts.map(|facts| term_matches(term, facts) == (joint == ClauseKind::Is)),
+        children: Vec::new(),
     }
 }

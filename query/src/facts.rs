@@ -2,16 +2,16 @@
 
 use std::cell::OnceCell;
 
-use crate::geo::{Point, cell};
-use crate::languages::{Language, language};
-use crate::operators::{Mark, flag};
-use crate::post::{Handle, Person, Post};
-use crate::values::{number, pair, whole};
-use crate::words::{Field, each_word, feature, hash, lower, word_in};
+use crate::geo::{GeoPoint, grid_cell};
+use crate::languages::{LanguageNumber, parse_language};
+use crate::operators::{FeatureKind, flag};
+use crate::post::{QueryablePerson, QueryablePost, UserHandle};
+use crate::values::{context_feature, hash_feature, number_feature};
+use crate::words::{WordField, feature_hash, hash_text, normalize_case, visit_words, word_feature};
 
 /// For whom a post is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum MatchMode {
     /// Accents folded, the post's own content.
     Search,
     /// Accents kept, the quoted post's content too.
@@ -19,38 +19,38 @@ pub enum Reading {
 }
 
 /// A post, taken apart.
-pub struct Facts<'a> {
-    pub(crate) post: &'a Post<'a>,
-    pub(crate) reading: Reading,
+pub struct PostFeatures<'a> {
+    pub(crate) post: &'a QueryablePost<'a>,
+    pub(crate) match_mode: MatchMode,
     pub(crate) flags: u16,
-    pub(crate) language: Language,
-    pub(crate) features: Features,
+    pub(crate) language: LanguageNumber,
+    pub(crate) features: FeatureSet,
     words: Vec<u64>,
-    runs: Vec<(Field, usize, usize)>,
-    lowered: OnceCell<Vec<String>>,
-    links: OnceCell<Vec<String>>,
+    word_runs: Vec<(WordField, usize, usize)>,
+    lowercase_texts: OnceCell<Vec<String>>,
+    lowercase_links: OnceCell<Vec<String>>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> PostFeatures<'a> {
     /// Reads a post.
-    pub fn new(post: &'a Post<'a>, reading: Reading) -> Self {
+    pub fn new(post: &'a QueryablePost<'a>, reading: MatchMode) -> Self {
         let mut facts = Self {
             post,
-            reading,
+            match_mode: reading,
             flags: 0,
-            language: language(post.lang).unwrap_or(0),
-            features: Features::new(),
+            language: parse_language(post.lang).unwrap_or(0),
+            features: FeatureSet::new(),
             words: Vec::with_capacity(64),
-            runs: Vec::with_capacity(8),
-            lowered: OnceCell::new(),
-            links: OnceCell::new(),
+            word_runs: Vec::with_capacity(8),
+            lowercase_texts: OnceCell::new(),
+            lowercase_links: OnceCell::new(),
         };
-        facts.content(post);
-        facts.author();
-        facts.references();
-        facts.places();
-        if let (Reading::Stream, Some(quoted)) = (reading, post.quoted) {
-            facts.content(quoted);
+        facts.add_content(post);
+        facts.add_author();
+        facts.add_references();
+        facts.add_places();
+        if let (MatchMode::Stream, Some(quoted)) = (reading, post.quoted) {
+            facts.add_content(quoted);
         }
         if facts.language != 0 && post.lang != "und" {
             facts.flags |= flag::LANGUAGE;
@@ -59,14 +59,14 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether the post is read for the same purpose.
-    pub const fn reading(&self) -> Reading {
-        self.reading
+    pub const fn match_mode(&self) -> MatchMode {
+        self.match_mode
     }
 
     /// The words of each text of a field, hashed (see [`crate::words`]): what
     /// [`Value::Words`](crate::Value::Words) is looked for in.
-    pub fn runs(&self, field: Field) -> impl Iterator<Item = &[u64]> {
-        self.runs
+    pub fn word_runs(&self, field: WordField) -> impl Iterator<Item = &[u64]> {
+        self.word_runs
             .iter()
             .filter(move |(of, ..)| *of == field)
             .filter_map(|(_, start, end)| self.words.get(*start..*end))
@@ -75,7 +75,7 @@ impl<'a> Facts<'a> {
     /// Everything that [`Value::Feature`](crate::Value::Feature) is compared with, and each word
     /// with its field ([`crate::words::word_in`]), each once. Never 0.
     pub fn all_features(&self) -> &[u64] {
-        self.features.list()
+        self.features.as_slice()
     }
 
     /// The bits that [`Value::Flag`](crate::Value::Flag) asks for.
@@ -89,36 +89,39 @@ impl<'a> Facts<'a> {
     }
 
     /// A counter of the post or of its author.
-    pub const fn counter(&self, counter: crate::Counter) -> u64 {
-        crate::evaluate::counted(counter, self)
+    pub const fn counter_value(&self, counter: crate::PostCounter) -> u64 {
+        crate::evaluate::counter_value(counter, self)
     }
 
     /// The words of every text, with its field.
-    pub(crate) fn every_run(&self) -> impl Iterator<Item = (Field, &[u64])> {
-        let words = |(field, start, end): &(Field, usize, usize)| {
+    pub(crate) fn all_word_runs(&self) -> impl Iterator<Item = (WordField, &[u64])> {
+        let words = |(field, start, end): &(WordField, usize, usize)| {
             Some((*field, self.words.get(*start..*end)?))
         };
-        self.runs.iter().filter_map(words)
+        self.word_runs.iter().filter_map(words)
     }
 
     /// The texts in lower case, for literal parts.
-    pub(crate) fn texts(&self) -> &[String] {
-        self.lowered
-            .get_or_init(|| self.contents().map(|post| lower(post.text)).collect())
+    pub(crate) fn lowercase_texts(&self) -> &[String] {
+        self.lowercase_texts.get_or_init(|| {
+            self.matched_posts()
+                .map(|post| normalize_case(post.text))
+                .collect()
+        })
     }
 
     /// The links in lower case, for literal parts.
-    pub(crate) fn links(&self) -> &[String] {
-        self.links.get_or_init(|| {
-            self.contents()
+    pub(crate) fn lowercase_links(&self) -> &[String] {
+        self.lowercase_links.get_or_init(|| {
+            self.matched_posts()
                 .flat_map(|post| post.links)
-                .map(|link| lower(link.expanded))
+                .map(|link| normalize_case(link.expanded))
                 .collect()
         })
     }
 
     /// Where the post was written: its point, or the corners of its place.
-    pub(crate) fn written_within(&self, holds: impl Fn(Point) -> bool) -> bool {
+    pub(crate) fn location_matches(&self, holds: impl Fn(GeoPoint) -> bool) -> bool {
         if self.flags & flag::REPOST != 0 {
             return false;
         }
@@ -132,44 +135,47 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn contents(&self) -> impl Iterator<Item = &'a Post<'a>> {
-        let quoted = self.post.quoted.filter(|_| self.reading == Reading::Stream);
+    fn matched_posts(&self) -> impl Iterator<Item = &'a QueryablePost<'a>> {
+        let quoted = self
+            .post
+            .quoted
+            .filter(|_| self.match_mode == MatchMode::Stream);
         std::iter::once(self.post).chain(quoted)
     }
 
-    fn run(&mut self, field: Field, text: &str) {
+    fn add_words(&mut self, field: WordField, text: &str) {
         if text.is_empty() {
             return;
         }
         let start = self.words.len();
         let (words, features) = (&mut self.words, &mut self.features);
-        each_word(text, self.reading, field != Field::Text, |word| {
+        visit_words(text, self.match_mode, field != WordField::Text, |word| {
             words.push(word);
-            features.add(word_in(field, word));
+            features.insert(word_feature(field, word));
         });
-        self.runs.push((field, start, self.words.len()));
+        self.word_runs.push((field, start, self.words.len()));
     }
 
-    fn content(&mut self, post: &Post<'_>) {
-        self.run(Field::Text, post.text);
-        self.tags(Mark::Hashtag, post.hashtags, flag::HASHTAGS);
-        self.tags(Mark::Cashtag, post.cashtags, flag::CASHTAGS);
+    fn add_content(&mut self, post: &QueryablePost<'_>) {
+        self.add_words(WordField::Text, post.text);
+        self.add_tags(FeatureKind::Hashtag, post.hashtags, flag::HASHTAGS);
+        self.add_tags(FeatureKind::Cashtag, post.cashtags, flag::CASHTAGS);
         for mention in post.mentions {
             self.flags |= flag::MENTIONS;
-            self.handle(Mark::Mention, *mention);
+            self.add_handle(FeatureKind::Mention, *mention);
         }
         for link in post.links {
             self.flags |= flag::LINKS;
-            self.run(Field::Link, link.url);
+            self.add_words(WordField::Link, link.url);
             if link.expanded != link.url {
-                self.run(Field::Link, link.expanded);
+                self.add_words(WordField::Link, link.expanded);
             }
             if link.unwound != link.expanded && link.unwound != link.url {
-                self.run(Field::Link, link.unwound);
+                self.add_words(WordField::Link, link.unwound);
             }
-            if self.reading == Reading::Stream {
-                self.run(Field::Title, link.title);
-                self.run(Field::Description, link.description);
+            if self.match_mode == MatchMode::Stream {
+                self.add_words(WordField::Title, link.title);
+                self.add_words(WordField::Description, link.description);
             }
         }
         if post.images || post.video || post.animation {
@@ -183,69 +189,86 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn tags(&mut self, mark: Mark, tags: &[&str], bit: u16) {
+    fn add_tags(&mut self, mark: FeatureKind, tags: &[&str], bit: u16) {
         for tag in tags {
             self.flags |= bit;
-            self.features.add(whole(mark, hash(tag, self.reading)));
+            self.features
+                .insert(hash_feature(mark, hash_text(tag, self.match_mode)));
         }
     }
 
-    fn handle(&mut self, mark: Mark, handle: Handle<'_>) {
-        self.features.add(number(mark, handle.id.cast_unsigned()));
+    fn add_handle(&mut self, mark: FeatureKind, handle: UserHandle<'_>) {
         self.features
-            .add(whole(mark, hash(handle.username, Reading::Stream)));
+            .insert(number_feature(mark, handle.id.cast_unsigned()));
+        self.features.insert(hash_feature(
+            mark,
+            hash_text(handle.username, MatchMode::Stream),
+        ));
         // A query cannot tell a username of digits from an id.
         if handle.username.bytes().all(|byte| byte.is_ascii_digit())
             && let Ok(digits) = handle.username.parse()
         {
-            self.features.add(number(mark, digits));
+            self.features.insert(number_feature(mark, digits));
         }
     }
 
-    fn author(&mut self) {
+    fn add_author(&mut self) {
         let author = &self.post.author;
-        self.person(Mark::From, Mark::FromAffiliate, &author.person);
+        self.add_person(
+            FeatureKind::From,
+            FeatureKind::FromAffiliate,
+            &author.person,
+        );
         if author.verified {
             self.flags |= flag::VERIFIED;
         }
         for list in author.lists {
-            self.features.add(number(Mark::List, list.cast_unsigned()));
+            self.features
+                .insert(number_feature(FeatureKind::List, list.cast_unsigned()));
         }
-        if self.reading == Reading::Stream {
-            self.run(Field::Bio, author.bio);
-            self.run(Field::Name, author.name);
-            self.run(Field::Location, author.location);
-            self.run(Field::Source, self.post.source);
+        if self.match_mode == MatchMode::Stream {
+            self.add_words(WordField::Bio, author.bio);
+            self.add_words(WordField::Name, author.name);
+            self.add_words(WordField::Location, author.location);
+            self.add_words(WordField::Source, self.post.source);
         }
     }
 
-    fn person(&mut self, mark: Mark, affiliate: Mark, person: &Person<'_>) {
-        self.handle(mark, person.handle);
+    fn add_person(
+        &mut self,
+        mark: FeatureKind,
+        affiliate: FeatureKind,
+        person: &QueryablePerson<'_>,
+    ) {
+        self.add_handle(mark, person.handle);
         for affiliation in person.affiliations {
-            self.handle(affiliate, *affiliation);
+            self.add_handle(affiliate, *affiliation);
         }
     }
 
-    fn references(&mut self) {
+    fn add_references(&mut self) {
         let post = self.post;
-        let mut refer = |mark, id: i64| self.features.add(number(mark, id.cast_unsigned()));
-        refer(Mark::Conversation, post.conversation);
+        let mut refer = |mark, id: i64| {
+            self.features
+                .insert(number_feature(mark, id.cast_unsigned()))
+        };
+        refer(FeatureKind::Conversation, post.conversation);
         if let Some((id, _)) = post.reply_to {
-            refer(Mark::ReplyTo, id);
+            refer(FeatureKind::ReplyTo, id);
         }
         if let Some((id, _)) = post.repost_of {
-            refer(Mark::RepostOf, id);
+            refer(FeatureKind::RepostOf, id);
         }
         if let Some(id) = post.quote_of {
-            refer(Mark::QuoteOf, id);
+            refer(FeatureKind::QuoteOf, id);
         }
         if let Some((_, author)) = &post.reply_to {
             self.flags |= flag::REPLY;
-            self.person(Mark::To, Mark::ToAffiliate, author);
+            self.add_person(FeatureKind::To, FeatureKind::ToAffiliate, author);
         }
         if let Some((_, author)) = post.repost_of {
             self.flags |= flag::REPOST;
-            self.handle(Mark::RepostedUser, author);
+            self.add_handle(FeatureKind::RepostedUser, author);
         }
         if post.quote_of.is_some() {
             self.flags |= flag::QUOTE;
@@ -255,53 +278,60 @@ impl<'a> Facts<'a> {
         }
         for annotation in post.annotations {
             if let Some(domain) = annotation.domain {
-                self.features.add(pair(domain, annotation.entity));
-                self.features.add(number(Mark::ContextDomain, domain));
                 self.features
-                    .add(number(Mark::ContextEntity, annotation.entity));
+                    .insert(context_feature(domain, annotation.entity));
+                self.features
+                    .insert(number_feature(FeatureKind::ContextDomain, domain));
+                self.features.insert(number_feature(
+                    FeatureKind::ContextEntity,
+                    annotation.entity,
+                ));
             }
-            self.run(Field::Entity, annotation.name);
+            self.add_words(WordField::Entity, annotation.name);
         }
     }
 
     /// A repost is not written where the reposted post was.
-    fn places(&mut self) {
+    fn add_places(&mut self) {
         if self.flags & flag::REPOST != 0 {
             return;
         }
         if self.post.point.is_some() || self.post.place.is_some() {
             self.flags |= flag::GEO;
-            self.features.add(number(Mark::Geo, 0));
+            self.features.insert(number_feature(FeatureKind::Geo, 0));
         }
         // All corners must lie inside what is asked for, so one cell tells enough.
         let corner = self.post.place.and_then(|place| place.area);
         let corner = corner.map(|area| (area.west, area.south));
         if let Some(point) = self.post.point.or(corner) {
-            self.features.add(number(Mark::Geo, cell(point)));
+            self.features
+                .insert(number_feature(FeatureKind::Geo, grid_cell(point)));
         }
         if let Some(place) = self.post.place {
-            self.run(Field::Place, place.full_name);
-            self.run(Field::Place, place.id);
-            self.features
-                .add(whole(Mark::Country, hash(place.country, self.reading)));
+            self.add_words(WordField::Place, place.full_name);
+            self.add_words(WordField::Place, place.id);
+            self.features.insert(hash_feature(
+                FeatureKind::Country,
+                hash_text(place.country, self.match_mode),
+            ));
         }
     }
 }
 
 /// The feature of four bytes of a literal.
 #[expect(clippy::as_conversions, reason = "a fieldless enum's number")]
-pub(crate) fn gram(mark: Mark, bytes: [u8; 4]) -> u64 {
-    feature(mark as u64, u64::from(u32::from_le_bytes(bytes)))
+pub(crate) fn gram_feature(mark: FeatureKind, bytes: [u8; 4]) -> u64 {
+    feature_hash(mark as u64, u64::from(u32::from_le_bytes(bytes)))
 }
 
 /// A set of features: a list, a table to look one up, and a small filter before both.
-pub(crate) struct Features {
+pub(crate) struct FeatureSet {
     list: Vec<u64>,
     table: Vec<u64>,
     filter: [u64; 64],
 }
 
-impl Features {
+impl FeatureSet {
     fn new() -> Self {
         Self {
             list: Vec::with_capacity(96),
@@ -310,22 +340,22 @@ impl Features {
         }
     }
 
-    pub(crate) fn list(&self) -> &[u64] {
+    pub(crate) fn as_slice(&self) -> &[u64] {
         &self.list
     }
 
     /// Whether the filter has a place of 12 bits set.
-    pub(crate) fn may_have(&self, place: u16) -> bool {
+    pub(crate) fn may_contain(&self, place: u16) -> bool {
         let word = self.filter.get(usize::from(place >> 6)).copied();
         word.unwrap_or(0) >> (place & 63) & 1 == 1
     }
 
-    pub(crate) fn has(&self, feature: u64) -> bool {
-        if !self.may_have(filter_place(feature)) {
+    pub(crate) fn contains(&self, feature: u64) -> bool {
+        if !self.may_contain(filter_bit(feature)) {
             return false;
         }
         let mask = self.table.len() - 1;
-        let mut place = spot(feature) & mask;
+        let mut place = table_slot(feature) & mask;
         loop {
             match self.table.get(place).copied() {
                 Some(found) if found == feature => return true,
@@ -335,13 +365,13 @@ impl Features {
         }
     }
 
-    fn add(&mut self, feature: u64) {
+    fn insert(&mut self, feature: u64) {
         if self.list.len() * 2 >= self.table.len() {
             self.grow();
         }
-        if put(&mut self.table, feature) {
+        if insert_into_table(&mut self.table, feature) {
             self.list.push(feature);
-            let place = filter_place(feature);
+            let place = filter_bit(feature);
             if let Some(word) = self.filter.get_mut(usize::from(place >> 6)) {
                 *word |= 1 << (place & 63);
             }
@@ -351,15 +381,15 @@ impl Features {
     fn grow(&mut self) {
         self.table = vec![0; self.table.len() * 4];
         for feature in &self.list {
-            put(&mut self.table, *feature);
+            insert_into_table(&mut self.table, *feature);
         }
     }
 }
 
 /// Puts a feature into a table with room; says whether it is new.
-fn put(table: &mut [u64], feature: u64) -> bool {
+fn insert_into_table(table: &mut [u64], feature: u64) -> bool {
     let mask = table.len() - 1;
-    let mut place = spot(feature) & mask;
+    let mut place = table_slot(feature) & mask;
     while let Some(slot) = table.get_mut(place) {
         if *slot == feature {
             return false;
@@ -373,11 +403,11 @@ fn put(table: &mut [u64], feature: u64) -> bool {
     false
 }
 
-fn spot(feature: u64) -> usize {
+fn table_slot(feature: u64) -> usize {
     usize::try_from(feature >> 40).unwrap_or(0)
 }
 
 /// A feature's place in the filter: 12 bits.
-pub(crate) fn filter_place(feature: u64) -> u16 {
+pub(crate) fn filter_bit(feature: u64) -> u16 {
     u16::try_from(feature >> 20 & 0xfff).unwrap_or(0)
 }

@@ -1,41 +1,44 @@
 //! Places on the globe: circles, rectangles and what lies inside them.
 
 /// Longitude and latitude, in degrees.
-pub(crate) type Point = (f64, f64);
+pub(crate) type GeoPoint = (f64, f64);
 
-const EARTH: f64 = 6_371_008.8;
+const EARTH_RADIUS_METRES: f64 = 6_371_008.8;
 /// Metres of a mile.
-pub(crate) const MILE: f64 = 1_609.344;
+pub(crate) const METRES_PER_MILE: f64 = 1_609.344;
 /// The longest radius and side, in metres.
-pub(crate) const LONGEST: f64 = 25.0 * MILE;
+pub(crate) const MAX_RADIUS_METRES: f64 = 25.0 * METRES_PER_MILE;
 
 /// A rectangle of longitudes and latitudes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "their names say it")]
-pub struct Area {
+pub struct GeoArea {
     pub west: f64,
     pub south: f64,
     pub east: f64,
     pub north: f64,
 }
 
-impl Area {
+impl GeoArea {
     /// Whether its corners are on the globe and in order, and no side is longer than 25 miles.
-    pub(crate) fn is_sound(self) -> bool {
-        on_globe((self.west, self.south))
-            && on_globe((self.east, self.north))
+    pub(crate) fn is_valid(self) -> bool {
+        is_on_globe((self.west, self.south))
+            && is_on_globe((self.east, self.north))
             && self.west < self.east
             && self.south < self.north
-            && distance((self.west, self.south), (self.west, self.north)) <= LONGEST
-            && distance((self.west, self.south), (self.east, self.south)) <= LONGEST
-            && distance((self.west, self.north), (self.east, self.north)) <= LONGEST
+            && distance_metres((self.west, self.south), (self.west, self.north))
+                <= MAX_RADIUS_METRES
+            && distance_metres((self.west, self.south), (self.east, self.south))
+                <= MAX_RADIUS_METRES
+            && distance_metres((self.west, self.north), (self.east, self.north))
+                <= MAX_RADIUS_METRES
     }
 
-    pub(crate) fn holds(self, (lon, lat): Point) -> bool {
+    pub(crate) fn contains(self, (lon, lat): GeoPoint) -> bool {
         (self.west..=self.east).contains(&lon) && (self.south..=self.north).contains(&lat)
     }
 
-    pub(crate) const fn corners(self) -> [Point; 4] {
+    pub(crate) const fn corners(self) -> [GeoPoint; 4] {
         [
             (self.west, self.south),
             (self.west, self.north),
@@ -52,13 +55,13 @@ impl Area {
     clippy::cast_sign_loss,
     reason = "degrees are small, and saturate"
 )]
-pub(crate) fn cell((lon, lat): Point) -> u64 {
+pub(crate) fn grid_cell((lon, lat): GeoPoint) -> u64 {
     (lat + 90.0).floor() as u64 * 512 + (lon + 180.0).floor() as u64 + 1
 }
 
 /// The cells that a rectangle touches; none where they are many, or past the edge of the map.
-pub(crate) fn cells(area: Area) -> Option<Vec<u64>> {
-    if !on_globe((area.west, area.south)) || !on_globe((area.east, area.north)) {
+pub(crate) fn grid_cells(area: GeoArea) -> Option<Vec<u64>> {
+    if !is_on_globe((area.west, area.south)) || !is_on_globe((area.east, area.north)) {
         return None;
     }
     let mut found = Vec::new();
@@ -69,7 +72,7 @@ pub(crate) fn cells(area: Area) -> Option<Vec<u64>> {
             if found.len() == 16 {
                 return None;
             }
-            found.push(cell((lon, lat)));
+            found.push(grid_cell((lon, lat)));
             lon += 1.0;
         }
         lat += 1.0;
@@ -78,7 +81,7 @@ pub(crate) fn cells(area: Area) -> Option<Vec<u64>> {
 }
 
 /// A rectangle around a circle, a little wider; none near a pole.
-pub(crate) fn around((lon, lat): Point, metres: f64) -> Option<Area> {
+pub(crate) fn bounding_area((lon, lat): GeoPoint, metres: f64) -> Option<GeoArea> {
     const DEGREE: f64 = 111_000.0;
     let high = metres / DEGREE * 1.02;
     let narrow = (lat.abs() + high).to_radians().cos();
@@ -86,7 +89,7 @@ pub(crate) fn around((lon, lat): Point, metres: f64) -> Option<Area> {
         return None;
     }
     let wide = high / narrow;
-    Some(Area {
+    Some(GeoArea {
         west: lon - wide,
         south: lat - high,
         east: lon + wide,
@@ -95,52 +98,52 @@ pub(crate) fn around((lon, lat): Point, metres: f64) -> Option<Area> {
 }
 
 /// Whether there is such a point.
-pub(crate) fn on_globe((lon, lat): Point) -> bool {
+pub(crate) fn is_on_globe((lon, lat): GeoPoint) -> bool {
     (-180.0..=180.0).contains(&lon) && (-90.0..=90.0).contains(&lat)
 }
 
 /// Metres between two points.
-pub(crate) fn distance(one: Point, other: Point) -> f64 {
+pub(crate) fn distance_metres(one: GeoPoint, other: GeoPoint) -> f64 {
     let (lat, other_lat) = (one.1.to_radians(), other.1.to_radians());
     let half_lat = ((other_lat - lat) / 2.0).sin();
     let half_lon = ((other.0 - one.0).to_radians() / 2.0).sin();
     let chord = half_lat.mul_add(half_lat, lat.cos() * other_lat.cos() * half_lon * half_lon);
-    2.0 * EARTH * chord.sqrt().min(1.0).asin()
+    2.0 * EARTH_RADIUS_METRES * chord.sqrt().min(1.0).asin()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Area, MILE, around, cell, cells, distance};
+    use super::{GeoArea, METRES_PER_MILE, bounding_area, distance_metres, grid_cell, grid_cells};
 
     #[test]
     fn a_circle_touches_the_cells_of_its_points() {
         for (lon, lat) in [(-105.01, 39.99), (0.0, 0.0), (12.5, -71.9), (-0.001, 60.0)] {
-            let touched = cells(around((lon, lat), 40_000.0).unwrap()).unwrap();
+            let touched = grid_cells(bounding_area((lon, lat), 40_000.0).unwrap()).unwrap();
             for (east, north) in [(0.3, 0.0), (-0.3, 0.0), (0.0, 0.3), (0.0, -0.3), (0.0, 0.0)] {
                 let point = (lon + east, lat + north);
-                if distance(point, (lon, lat)) <= 40_000.0 {
-                    assert!(touched.contains(&cell(point)), "{point:?}");
+                if distance_metres(point, (lon, lat)) <= 40_000.0 {
+                    assert!(touched.contains(&grid_cell(point)), "{point:?}");
                 }
             }
         }
-        assert_eq!(around((0.0, 88.9), 40_000.0), None);
-        let edge = around((179.9, 0.0), 40_000.0).unwrap();
-        assert_eq!(cells(edge), None);
+        assert_eq!(bounding_area((0.0, 88.9), 40_000.0), None);
+        let edge = bounding_area((179.9, 0.0), 40_000.0).unwrap();
+        assert_eq!(grid_cells(edge), None);
     }
 
     #[test]
     fn a_degree_of_latitude_is_sixty_nine_miles() {
-        let miles = distance((-105.0, 40.0), (-105.0, 41.0)) / MILE;
+        let miles = distance_metres((-105.0, 40.0), (-105.0, 41.0)) / METRES_PER_MILE;
         assert!((69.0..69.2).contains(&miles), "{miles}");
-        let area = |west, south, east, north| Area {
+        let area = |west, south, east, north| GeoArea {
             west,
             south,
             east,
             north,
         };
-        assert!(area(-105.3, 40.0, -105.1, 40.1).is_sound());
-        assert!(!area(-105.3, 40.0, -104.1, 40.1).is_sound());
-        assert!(!area(-105.1, 40.0, -105.3, 40.1).is_sound());
-        assert!(!area(-181.0, 40.0, -180.9, 40.1).is_sound());
+        assert!(area(-105.3, 40.0, -105.1, 40.1).is_valid());
+        assert!(!area(-105.3, 40.0, -104.1, 40.1).is_valid());
+        assert!(!area(-105.1, 40.0, -105.3, 40.1).is_valid());
+        assert!(!area(-181.0, 40.0, -180.9, 40.1).is_valid());
     }
 }

@@ -1,7 +1,7 @@
 //! The language codes that `lang:` takes.
 
 /// A code's place in the list; two spellings of one language share it.
-pub type Language = u8;
+pub type LanguageNumber = u8;
 
 const CODES: [&str; 80] = [
     "am", "ar", "hy", "eu", "bn", "bg", "ca", "hr", "cs", "da", "nl", "en", "et", "fi", "fr", "de",
@@ -13,7 +13,7 @@ const CODES: [&str; 80] = [
 ];
 
 /// The language of a code, in any case; `he` is `iw` and `id` is `in`.
-pub fn language(code: &str) -> Option<Language> {
+pub fn parse_language(code: &str) -> Option<LanguageNumber> {
     let code = match code {
         "he" | "HE" => "iw",
         "id" | "ID" => "in",
@@ -22,11 +22,11 @@ pub fn language(code: &str) -> Option<Language> {
     let place = CODES
         .iter()
         .position(|known| known.eq_ignore_ascii_case(code))?;
-    Language::try_from(place + 1).ok()
+    LanguageNumber::try_from(place + 1).ok()
 }
 
 /// The code of a language.
-pub fn code(language: Language) -> &'static str {
+pub fn language_code(language: LanguageNumber) -> &'static str {
     usize::from(language)
         .checked_sub(1)
         .and_then(|place| CODES.get(place))
@@ -35,8 +35,8 @@ pub fn code(language: Language) -> &'static str {
 }
 
 /// Whether a post in one language is a post in another: `zh` is written in both scripts.
-pub(crate) fn same(asked: Language, posted: Language) -> bool {
+pub(crate) fn languages_match(asked: LanguageNumber, posted: LanguageNumber) -> bool {
     asked == posted
-        || (code(asked).starts_with("zh") && code(posted) == "zh")
-        || (code(asked) == "zh" && code(posted).starts_with("zh"))
+        || (language_code(asked).starts_with("zh") && language_code(posted) == "zh")
+        || (language_code(asked) == "zh" && language_code(posted).starts_with("zh"))
 }

@@ -1,19 +1,19 @@
 //! Text to tokens with positions, in one pass.
 
-use crate::problem::{Problem, What};
+use crate::error::{QueryFault, QueryProblem};
 
 /// A piece of a query.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Token {
+pub(crate) struct QueryToken {
     /// Its first character, counted from 1.
-    pub(crate) at: usize,
+    pub(crate) position: usize,
     /// Whether nothing parts it from what stands before.
-    pub(crate) glued: bool,
-    pub(crate) piece: Piece,
+    pub(crate) joined_to_previous: bool,
+    pub(crate) kind: TokenKind,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum TokenKind {
     Open,
     Close,
     Minus,
@@ -31,16 +31,16 @@ pub(crate) enum Piece {
 }
 
 /// What remains of a query.
-pub(crate) struct Lexer<'a> {
+pub(crate) struct QueryLexer<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
-    at: usize,
+    position: usize,
 }
 
-impl<'a> Lexer<'a> {
+impl<'a> QueryLexer<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         Self {
             rest: text.chars().peekable(),
-            at: 1,
+            position: 1,
         }
     }
 
@@ -48,152 +48,158 @@ impl<'a> Lexer<'a> {
         self.rest.peek().copied()
     }
 
-    fn step(&mut self) -> Option<char> {
+    fn advance(&mut self) -> Option<char> {
         let letter = self.rest.next()?;
-        self.at += 1;
+        self.position += 1;
         Some(letter)
     }
 
-    fn take(&mut self, fits: impl Fn(char) -> bool) -> String {
+    fn take_while(&mut self, fits: impl Fn(char) -> bool) -> String {
         let mut taken = String::new();
         while let Some(letter) = self.peek().filter(|letter| fits(*letter)) {
             taken.push(letter);
-            self.step();
+            self.advance();
         }
         taken
     }
 
     /// What cannot stand where the lexer stands.
-    fn stuck(&mut self) -> Problem {
+    fn unexpected_character(&mut self) -> QueryProblem {
         let found = self
             .peek()
             .map_or_else(|| String::from("<EOF>"), String::from);
-        Problem {
-            at: self.at,
-            what: What::Character(found),
+        QueryProblem {
+            position: self.position,
+            fault: QueryFault::Character(found),
         }
     }
 
     /// The next token; `End` again and again behind the last.
-    pub(crate) fn next(&mut self) -> Result<Token, Problem> {
-        let before = self.at;
+    pub(crate) fn next(&mut self) -> Result<QueryToken, QueryProblem> {
+        let before = self.position;
         while self.peek().is_some_and(char::is_whitespace) {
-            self.step();
+            self.advance();
         }
-        let at = self.at;
+        let at = self.position;
         let glued = at == before && at > 1;
-        let piece = self.piece()?;
-        Ok(Token { at, glued, piece })
+        let piece = self.token_kind()?;
+        Ok(QueryToken {
+            position: at,
+            joined_to_previous: glued,
+            kind: piece,
+        })
     }
 
-    fn piece(&mut self) -> Result<Piece, Problem> {
+    fn token_kind(&mut self) -> Result<TokenKind, QueryProblem> {
         match self.peek() {
-            None => Ok(Piece::End),
-            Some('(') => Ok(self.one(Piece::Open)),
-            Some(')') => Ok(self.one(Piece::Close)),
+            None => Ok(TokenKind::End),
+            Some('(') => Ok(self.consume_as(TokenKind::Open)),
+            Some(')') => Ok(self.consume_as(TokenKind::Close)),
             Some('-') => {
-                let minus = self.one(Piece::Minus);
+                let minus = self.consume_as(TokenKind::Minus);
                 match self.peek() {
-                    None => Err(self.stuck()),
-                    Some(letter) if letter.is_whitespace() => Err(self.stuck()),
+                    None => Err(self.unexpected_character()),
+                    Some(letter) if letter.is_whitespace() => Err(self.unexpected_character()),
                     Some(_) => Ok(minus),
                 }
             }
             Some('"') => {
-                let text = self.quoted()?;
+                let text = self.read_quoted()?;
                 let near = match self.peek() {
                     Some('~') => {
-                        self.step();
-                        let digits = self.take(|letter| letter.is_ascii_digit());
+                        self.advance();
+                        let digits = self.take_while(|letter| letter.is_ascii_digit());
                         if digits.is_empty() {
-                            return Err(self.stuck());
+                            return Err(self.unexpected_character());
                         }
                         Some(digits)
                     }
                     _ => None,
                 };
-                Ok(Piece::Phrase { text, near })
+                Ok(TokenKind::Phrase { text, near })
             }
-            Some('#' | '＃') => self.sign("#"),
-            Some('@' | '＠') => self.sign("@"),
-            Some('$') => self.sign("$"),
-            Some(letter) if is_word(letter) => self.word(),
-            Some(_) => Err(self.stuck()),
+            Some('#' | '＃') => self.read_sign("#"),
+            Some('@' | '＠') => self.read_sign("@"),
+            Some('$') => self.read_sign("$"),
+            Some(letter) if is_word_character(letter) => self.read_word(),
+            Some(_) => Err(self.unexpected_character()),
         }
     }
 
-    fn one(&mut self, piece: Piece) -> Piece {
-        self.step();
+    fn consume_as(&mut self, piece: TokenKind) -> TokenKind {
+        self.advance();
         piece
     }
 
-    fn sign(&mut self, sign: &'static str) -> Result<Piece, Problem> {
-        let stuck = self.stuck();
-        self.step();
-        let name = self.take(|letter| match letter {
+    fn read_sign(&mut self, sign: &'static str) -> Result<TokenKind, QueryProblem> {
+        let stuck = self.unexpected_character();
+        self.advance();
+        let name = self.take_while(|letter| match letter {
             '.' => sign == "$",
             '-' | '\'' => false,
-            other => is_word(other),
+            other => is_word_character(other),
         });
         if name.is_empty() {
             return Err(stuck);
         }
-        Ok(Piece::Sign(sign, name))
+        Ok(TokenKind::Sign(sign, name))
     }
 
-    fn word(&mut self) -> Result<Piece, Problem> {
-        let word = self.take(is_word);
+    fn read_word(&mut self) -> Result<TokenKind, QueryProblem> {
+        let word = self.take_while(is_word_character);
         if self.peek() != Some(':') {
             return Ok(if word == "OR" {
-                Piece::Or
+                TokenKind::Or
             } else {
-                Piece::Word(word)
+                TokenKind::Word(word)
             });
         }
-        self.step();
+        self.advance();
         let value = match self.peek() {
-            Some('"') => self.quoted()?,
+            Some('"') => self.read_quoted()?,
             Some('[') => {
-                let inside = self.take(|letter| letter != ']');
-                if self.step().is_none() {
-                    return Err(Problem {
-                        at: self.at,
-                        what: What::Unended(']'),
+                let inside = self.take_while(|letter| letter != ']');
+                if self.advance().is_none() {
+                    return Err(QueryProblem {
+                        position: self.position,
+                        fault: QueryFault::Unterminated(']'),
                     });
                 }
                 inside + "]"
             }
-            _ => self.take(|letter| !letter.is_whitespace() && !matches!(letter, '(' | ')' | '"')),
+            _ => self
+                .take_while(|letter| !letter.is_whitespace() && !matches!(letter, '(' | ')' | '"')),
         };
-        if value.is_empty() && self.peek() != Some('"') && crate::operators::known(&word) {
-            return Err(self.stuck());
+        if value.is_empty() && self.peek() != Some('"') && crate::operators::is_operator_name(&word)
+        {
+            return Err(self.unexpected_character());
         }
-        Ok(Piece::Operator(word, value))
+        Ok(TokenKind::Operator(word, value))
     }
 
-    fn quoted(&mut self) -> Result<String, Problem> {
-        self.step();
+    fn read_quoted(&mut self) -> Result<String, QueryProblem> {
+        self.advance();
         let mut text = String::new();
-        while let Some(letter) = self.step() {
+        while let Some(letter) = self.advance() {
             match letter {
                 '"' => return Ok(text),
                 '\\' if self.peek() == Some('"') => {
                     text.push('"');
-                    self.step();
+                    self.advance();
                 }
                 other => text.push(other),
             }
         }
-        Err(Problem {
-            at: self.at,
-            what: What::Unended('"'),
+        Err(QueryProblem {
+            position: self.position,
+            fault: QueryFault::Unterminated('"'),
         })
     }
 }
 
 /// Whether a keyword may hold a character; beyond ASCII every one but white space, and the
 /// tokenizer parts words as it does those of posts.
-fn is_word(letter: char) -> bool {
+fn is_word_character(letter: char) -> bool {
     if letter.is_ascii() {
         letter.is_ascii_alphanumeric() || matches!(letter, '_' | '\'' | '.' | '-')
     } else {

@@ -15,34 +15,39 @@
 //! match. No storage, no time, no chance.
 
 mod ast;
-mod check;
 mod dialect;
+mod error;
 mod evaluate;
 mod explain;
 mod facts;
-mod filing;
 mod geo;
+mod index_terms;
 mod languages;
 mod lexer;
 mod matcher;
 mod operators;
 mod parser;
 mod post;
-mod problem;
+mod validation;
 mod values;
 pub mod words;
 
-pub use ast::{Node, Query, Term, Value};
-pub use dialect::{Dialect, Level, Product};
+pub use ast::{ParsedQuery, QueryNode, QueryTerm, TermValue};
+pub use dialect::{AccessTier, QueryDialect, QueryProduct};
+pub use error::{QueryError, QueryFault, QueryProblem};
 pub use evaluate::matches;
-pub use explain::{Joint, Part};
-pub use facts::{Facts, Reading};
-pub use filing::{Asked, Filed, person, speaks};
-pub use geo::Area;
-pub use languages::{Language, code as language_code, language};
-pub use matcher::{Matcher, Slot};
-pub use operators::{Class, Counter, How, Mark, OPERATORS, Operator};
+pub use explain::{ClauseKind, ExplainedClause};
+pub use facts::{MatchMode, PostFeatures};
+pub use geo::GeoArea;
+pub use index_terms::{IndexLookup, PostIndexKeys, language_matches, person_feature};
+pub use languages::{LanguageNumber, language_code, parse_language};
+pub use matcher::{Matcher, RuleSlot};
+pub use operators::{
+    FeatureKind, OPERATORS, OperatorClass, OperatorKind, PostCounter, QueryOperator,
+};
 pub use parser::parse;
-pub use post::{Annotation, Author, Handle, Link, Person, Place, Post};
-pub use problem::{Problem, Problems, What};
-pub use words::Field;
+pub use post::{
+    ContextAnnotation, QueryableAuthor, QueryableLink, QueryablePerson, QueryablePlace,
+    QueryablePost, UserHandle,
+};
+pub use words::WordField;

@@ -1,12 +1,12 @@
 //! The operators: one table of names, class, place and value, from which lexer, checks, print and
 //! documents derive.
 
-use crate::dialect::{Dialect, Level};
-use crate::words::Field;
+use crate::dialect::{AccessTier, QueryDialect};
+use crate::words::WordField;
 
 /// Whether an operator may stand alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum OperatorClass {
     /// Alone or with others.
     Standalone,
     /// Only beside one that may stand alone.
@@ -15,7 +15,7 @@ pub enum Class {
 
 /// What must be said about negating an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Negation {
+pub(crate) enum NegationRule {
     Free,
     Never,
     Always,
@@ -23,15 +23,15 @@ pub(crate) enum Negation {
 
 /// How an operator's value reads and what it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum OperatorKind {
     /// Consecutive words of a field.
-    Words(Field),
+    Words(WordField),
     /// One whole text: a tag, a symbol, a country.
-    Exact(Mark),
+    Exact(FeatureKind),
     /// A username or a numeric id.
-    User(Mark),
+    User(FeatureKind),
     /// A numeric id.
-    Id(Mark),
+    Id(FeatureKind),
     /// `domain.entity`, either of which may be `*`.
     Context,
     /// A kind of post, or something that it has.
@@ -41,21 +41,21 @@ pub enum How {
     /// A share of posts, in per cent.
     Sample,
     /// A counter: a minimum, or `A..B` where `range`.
-    Counter(Counter),
+    Counter(PostCounter),
     /// `[longitude latitude radius]`.
     Circle,
     /// `[west south east north]`.
     Rectangle,
     /// A literal part of a link (true) or of the text.
-    Part(bool),
+    Substring(bool),
     /// Compared by meaning; not served.
-    Meaning,
+    Embedding,
 }
 
 /// Kinds of whole features of a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the operator of the same name")]
-pub enum Mark {
+pub enum FeatureKind {
     Hashtag = 32,
     Mention,
     Cashtag,
@@ -81,7 +81,7 @@ pub enum Mark {
 /// Numbers of a post or of its author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the operator of the same name")]
-pub enum Counter {
+pub enum PostCounter {
     Likes,
     Replies,
     Reposts,
@@ -111,19 +111,19 @@ pub(crate) mod flag {
 
 /// One operator of the language.
 #[derive(Debug)]
-pub struct Operator {
+pub struct QueryOperator {
     /// Its names, the canonical one first; a sign for those that begin with one.
     pub names: &'static [&'static str],
     /// Whether it may stand alone.
-    pub class: Class,
+    pub class: OperatorClass,
     /// How its value reads.
-    pub how: How,
+    pub kind: OperatorKind,
     /// What it matches.
-    pub about: &'static str,
-    pub(crate) negation: Negation,
+    pub description: &'static str,
+    pub(crate) negation: NegationRule,
     products: u8,
-    least: Level,
-    engagement: bool,
+    min_tier: AccessTier,
+    needs_engagement: bool,
 }
 
 const SEARCH: u8 = 15;
@@ -135,17 +135,17 @@ const BOTH: u8 = SEARCH | STREAM;
 const MOST: u8 = BOTH | POWER;
 const ALL: u8 = MOST | ACTIVITY;
 
-impl Operator {
+impl QueryOperator {
     /// The name under which it is printed.
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
     }
 
     /// Whether it can be used here.
-    pub fn available(&self, dialect: Dialect) -> bool {
-        self.products & dialect.product.bit() != 0
-            && self.least <= dialect.level
-            && (dialect.engagement || !self.engagement)
+    pub fn is_available(&self, dialect: QueryDialect) -> bool {
+        self.products & dialect.product.bit_mask() != 0
+            && self.min_tier <= dialect.tier
+            && (dialect.engagement_operators || !self.needs_engagement)
     }
 
     /// The one with a name, as it is written before the colon (`is:` and `has:` with their value).
@@ -160,52 +160,52 @@ impl Operator {
     }
 }
 
-impl PartialEq for Operator {
+impl PartialEq for QueryOperator {
     fn eq(&self, other: &Self) -> bool {
         self.names == other.names
     }
 }
 
-const fn free(
+const fn standalone(
     names: &'static [&'static str],
     products: u8,
-    how: How,
+    how: OperatorKind,
     about: &'static str,
-) -> Operator {
-    Operator {
+) -> QueryOperator {
+    QueryOperator {
         names,
-        class: Class::Standalone,
-        how,
-        about,
-        negation: Negation::Free,
+        class: OperatorClass::Standalone,
+        kind: how,
+        description: about,
+        negation: NegationRule::Free,
         products,
-        least: Level::SelfServe,
-        engagement: false,
+        min_tier: AccessTier::SelfServe,
+        needs_engagement: false,
     }
 }
 
-const fn bound(
+const fn conjunction_only(
     names: &'static [&'static str],
     products: u8,
-    how: How,
+    how: OperatorKind,
     about: &'static str,
-) -> Operator {
-    let mut operator = free(names, products, how, about);
-    operator.class = Class::Conjunction;
+) -> QueryOperator {
+    let mut operator = standalone(names, products, how, about);
+    operator.class = OperatorClass::Conjunction;
     operator
 }
 
-const fn counted(
+const fn search_counter(
     names: &'static [&'static str],
-    counter: Counter,
+    counter: PostCounter,
     about: &'static str,
-) -> Operator {
-    let mut operator = free(names, SEARCH, How::Counter(counter), about);
-    operator.engagement = true;
+) -> QueryOperator {
+    let mut operator = standalone(names, SEARCH, OperatorKind::Counter(counter), about);
+    operator.needs_engagement = true;
     operator
 }
 
-const fn ruled(mut operator: Operator, negation: Negation) -> Operator {
+const fn set_negation(mut operator: QueryOperator, negation: NegationRule) -> QueryOperator {
     operator.negation = negation;
     operator
 }
@@ -214,74 +214,74 @@ const fn ruled(mut operator: Operator, negation: Negation) -> Operator {
 const KEYWORD: &str = "keyword";
 
 /// The operator of plain words.
-pub(crate) fn keyword() -> &'static Operator {
+pub(crate) fn keyword_operator() -> &'static QueryOperator {
     &OPERATORS[0]
 }
 
 /// Every operator of the language.
 #[rustfmt::skip]
-pub static OPERATORS: [Operator; 56] = [
-    free(&["keyword"], ALL, How::Words(Field::Text), "a word of the text"),
-    free(&["\""], ALL, How::Words(Field::Text), "consecutive words of the text"),
-    free(&["#"], ALL, How::Exact(Mark::Hashtag), "a whole hashtag"),
-    free(&["@"], ALL, How::User(Mark::Mention), "a mention"),
-    free(&["$"], ALL, How::Exact(Mark::Cashtag), "a cashtag"),
-    free(&["from"], MOST, How::User(Mark::From), "the author"),
-    free(&["to"], MOST, How::User(Mark::To), "the author of the post replied to"),
-    free(&["retweets_of", "retweets_of_user"], MOST, How::User(Mark::RepostedUser), "reposts of that user's posts"),
-    free(&["url"], BOTH, How::Words(Field::Link), "consecutive words of a link"),
-    free(&["context"], BOTH, How::Context, "a context annotation: domain.entity, domain.*, *.entity"),
-    free(&["entity"], RECENT | STREAM, How::Words(Field::Entity), "the name of an annotated entity"),
-    free(&["conversation_id"], BOTH, How::Id(Mark::Conversation), "posts of that conversation"),
-    free(&["in_reply_to_tweet_id", "in_reply_to_status_id"], MOST, How::Id(Mark::ReplyTo), "replies to that post"),
-    free(&["retweets_of_tweet_id", "retweets_of_status_id"], MOST, How::Id(Mark::RepostOf), "reposts of that post"),
-    free(&["quotes_of_tweet_id", "quotes_of_status_id"], SEARCH, How::Id(Mark::QuoteOf), "quotes of that post"),
-    free(&["list"], SEARCH, How::Id(Mark::List), "authors who are members of that list"),
-    free(&["place"], MOST, How::Words(Field::Place), "a place by its full name or id"),
-    free(&["place_country"], BOTH, How::Exact(Mark::Country), "a country by its two letters"),
-    free(&["point_radius"], MOST, How::Circle, "posts from within a circle"),
-    free(&["bounding_box", "geo_bounding_box"], MOST, How::Rectangle, "posts from within a rectangle"),
-    counted(&["min_likes"], Counter::Likes, "posts with at least so many likes"),
-    counted(&["min_replies"], Counter::Replies, "posts with at least so many replies"),
-    counted(&["min_reposts"], Counter::Reposts, "posts with at least so many reposts"),
-    bound(&["is:retweet"], MOST, How::Flag(flag::REPOST), "reposts"),
-    bound(&["is:reply"], MOST, How::Flag(flag::REPLY), "replies"),
-    bound(&["is:quote"], BOTH, How::Flag(flag::QUOTE), "quotes"),
-    bound(&["is:verified"], BOTH, How::Flag(flag::VERIFIED), "posts of verified authors"),
-    ruled(bound(&["is:nullcast"], BOTH, How::Flag(flag::NULLCAST), "promoted-only posts; only excluded"), Negation::Always),
-    bound(&["has:hashtags"], BOTH, How::Flag(flag::HASHTAGS), "a hashtag"),
-    bound(&["has:cashtags"], BOTH, How::Flag(flag::CASHTAGS), "a cashtag"),
-    bound(&["has:symbols"], POWER, How::Flag(flag::CASHTAGS), "a cashtag"),
-    bound(&["has:links"], MOST, How::Flag(flag::LINKS), "a link, to media included"),
-    bound(&["has:mentions"], MOST, How::Flag(flag::MENTIONS), "a mention"),
-    bound(&["has:media", "has:media_link"], MOST, How::Flag(flag::MEDIA), "a picture or a film"),
-    bound(&["has:images"], MOST, How::Flag(flag::IMAGES), "a picture"),
-    bound(&["has:video_link", "has:videos"], MOST, How::Flag(flag::VIDEO), "a film"),
-    bound(&["has:geo"], MOST, How::Flag(flag::GEO), "a place or a point"),
-    bound(&["has:lang"], POWER, How::Flag(flag::LANGUAGE), "a known language"),
-    bound(&["lang"], MOST, How::Language, "the language"),
-    ruled(bound(&["sample"], STREAM, How::Sample, "a share of the matches, in per cent"), Negation::Never),
-    free(&["bio", "user_bio"], STREAM | POWER, How::Words(Field::Bio), "words of the author's description"),
-    free(&["bio_name"], STREAM | POWER, How::Words(Field::Name), "words of the author's name"),
-    free(&["bio_location", "user_bio_location"], STREAM, How::Words(Field::Location), "words of the author's location"),
-    free(&["from_affiliate_of"], STREAM, How::User(Mark::FromAffiliate), "authors affiliated with that account"),
-    free(&["to_affiliate_of"], STREAM, How::User(Mark::ToAffiliate), "replies to accounts affiliated with that one"),
-    bound(&["url_title", "within_url_title"], STREAM, How::Words(Field::Title), "words of a link's title"),
-    bound(&["url_description", "within_url_description"], STREAM, How::Words(Field::Description), "words of a link's description"),
-    bound(&["url_contains"], STREAM | POWER, How::Part(true), "a part of a link"),
-    free(&["contains"], POWER, How::Part(false), "a part of the text"),
-    bound(&["source"], STREAM, How::Words(Field::Source), "the posting application"),
-    bound(&["followers_count", "min_followers"], STREAM, How::Counter(Counter::Followers), "the author's followers"),
-    bound(&["tweets_count", "statuses_count"], STREAM, How::Counter(Counter::Posts), "the author's posts"),
-    bound(&["following_count", "friends_count"], STREAM, How::Counter(Counter::Following), "whom the author follows"),
-    bound(&["listed_count", "user_in_lists_count"], STREAM, How::Counter(Counter::Listed), "the lists that hold the author"),
-    ruled(free(&["embedding"], 0, How::Meaning, "posts of a meaning; not served"), Negation::Never),
-    ruled(bound(&["embedding_threshold"], 0, How::Meaning, "how near a meaning; not served"), Negation::Never),
+pub static OPERATORS: [QueryOperator; 56] = [
+    standalone(&["keyword"], ALL, OperatorKind::Words(WordField::Text), "a word of the text"),
+    standalone(&["\""], ALL, OperatorKind::Words(WordField::Text), "consecutive words of the text"),
+    standalone(&["#"], ALL, OperatorKind::Exact(FeatureKind::Hashtag), "a whole hashtag"),
+    standalone(&["@"], ALL, OperatorKind::User(FeatureKind::Mention), "a mention"),
+    standalone(&["$"], ALL, OperatorKind::Exact(FeatureKind::Cashtag), "a cashtag"),
+    standalone(&["from"], MOST, OperatorKind::User(FeatureKind::From), "the author"),
+    standalone(&["to"], MOST, OperatorKind::User(FeatureKind::To), "the author of the post replied to"),
+    standalone(&["retweets_of", "retweets_of_user"], MOST, OperatorKind::User(FeatureKind::RepostedUser), "reposts of that user's posts"),
+    standalone(&["url"], BOTH, OperatorKind::Words(WordField::Link), "consecutive words of a link"),
+    standalone(&["context"], BOTH, OperatorKind::Context, "a context annotation: domain.entity, domain.*, *.entity"),
+    standalone(&["entity"], RECENT | STREAM, OperatorKind::Words(WordField::Entity), "the name of an annotated entity"),
+    standalone(&["conversation_id"], BOTH, OperatorKind::Id(FeatureKind::Conversation), "posts of that conversation"),
+    standalone(&["in_reply_to_tweet_id", "in_reply_to_status_id"], MOST, OperatorKind::Id(FeatureKind::ReplyTo), "replies to that post"),
+    standalone(&["retweets_of_tweet_id", "retweets_of_status_id"], MOST, OperatorKind::Id(FeatureKind::RepostOf), "reposts of that post"),
+    standalone(&["quotes_of_tweet_id", "quotes_of_status_id"], SEARCH, OperatorKind::Id(FeatureKind::QuoteOf), "quotes of that post"),
+    standalone(&["list"], SEARCH, OperatorKind::Id(FeatureKind::List), "authors who are members of that list"),
+    standalone(&["place"], MOST, OperatorKind::Words(WordField::Place), "a place by its full name or id"),
+    standalone(&["place_country"], BOTH, OperatorKind::Exact(FeatureKind::Country), "a country by its two letters"),
+    standalone(&["point_radius"], MOST, OperatorKind::Circle, "posts from within a circle"),
+    standalone(&["bounding_box", "geo_bounding_box"], MOST, OperatorKind::Rectangle, "posts from within a rectangle"),
+    search_counter(&["min_likes"], PostCounter::Likes, "posts with at least so many likes"),
+    search_counter(&["min_replies"], PostCounter::Replies, "posts with at least so many replies"),
+    search_counter(&["min_reposts"], PostCounter::Reposts, "posts with at least so many reposts"),
+    conjunction_only(&["is:retweet"], MOST, OperatorKind::Flag(flag::REPOST), "reposts"),
+    conjunction_only(&["is:reply"], MOST, OperatorKind::Flag(flag::REPLY), "replies"),
+    conjunction_only(&["is:quote"], BOTH, OperatorKind::Flag(flag::QUOTE), "quotes"),
+    conjunction_only(&["is:verified"], BOTH, OperatorKind::Flag(flag::VERIFIED), "posts of verified authors"),
+    set_negation(conjunction_only(&["is:nullcast"], BOTH, OperatorKind::Flag(flag::NULLCAST), "promoted-only posts; only excluded"), NegationRule::Always),
+    conjunction_only(&["has:hashtags"], BOTH, OperatorKind::Flag(flag::HASHTAGS), "a hashtag"),
+    conjunction_only(&["has:cashtags"], BOTH, OperatorKind::Flag(flag::CASHTAGS), "a cashtag"),
+    conjunction_only(&["has:symbols"], POWER, OperatorKind::Flag(flag::CASHTAGS), "a cashtag"),
+    conjunction_only(&["has:links"], MOST, OperatorKind::Flag(flag::LINKS), "a link, to media included"),
+    conjunction_only(&["has:mentions"], MOST, OperatorKind::Flag(flag::MENTIONS), "a mention"),
+    conjunction_only(&["has:media", "has:media_link"], MOST, OperatorKind::Flag(flag::MEDIA), "a picture or a film"),
+    conjunction_only(&["has:images"], MOST, OperatorKind::Flag(flag::IMAGES), "a picture"),
+    conjunction_only(&["has:video_link", "has:videos"], MOST, OperatorKind::Flag(flag::VIDEO), "a film"),
+    conjunction_only(&["has:geo"], MOST, OperatorKind::Flag(flag::GEO), "a place or a point"),
+    conjunction_only(&["has:lang"], POWER, OperatorKind::Flag(flag::LANGUAGE), "a known language"),
+    conjunction_only(&["lang"], MOST, OperatorKind::Language, "the language"),
+    set_negation(conjunction_only(&["sample"], STREAM, OperatorKind::Sample, "a share of the matches, in per cent"), NegationRule::Never),
+    standalone(&["bio", "user_bio"], STREAM | POWER, OperatorKind::Words(WordField::Bio), "words of the author's description"),
+    standalone(&["bio_name"], STREAM | POWER, OperatorKind::Words(WordField::Name), "words of the author's name"),
+    standalone(&["bio_location", "user_bio_location"], STREAM, OperatorKind::Words(WordField::Location), "words of the author's location"),
+    standalone(&["from_affiliate_of"], STREAM, OperatorKind::User(FeatureKind::FromAffiliate), "authors affiliated with that account"),
+    standalone(&["to_affiliate_of"], STREAM, OperatorKind::User(FeatureKind::ToAffiliate), "replies to accounts affiliated with that one"),
+    conjunction_only(&["url_title", "within_url_title"], STREAM, OperatorKind::Words(WordField::Title), "words of a link's title"),
+    conjunction_only(&["url_description", "within_url_description"], STREAM, OperatorKind::Words(WordField::Description), "words of a link's description"),
+    conjunction_only(&["url_contains"], STREAM | POWER, OperatorKind::Substring(true), "a part of a link"),
+    standalone(&["contains"], POWER, OperatorKind::Substring(false), "a part of the text"),
+    conjunction_only(&["source"], STREAM, OperatorKind::Words(WordField::Source), "the posting application"),
+    conjunction_only(&["followers_count", "min_followers"], STREAM, OperatorKind::Counter(PostCounter::Followers), "the author's followers"),
+    conjunction_only(&["tweets_count", "statuses_count"], STREAM, OperatorKind::Counter(PostCounter::Posts), "the author's posts"),
+    conjunction_only(&["following_count", "friends_count"], STREAM, OperatorKind::Counter(PostCounter::Following), "whom the author follows"),
+    conjunction_only(&["listed_count", "user_in_lists_count"], STREAM, OperatorKind::Counter(PostCounter::Listed), "the lists that hold the author"),
+    set_negation(standalone(&["embedding"], 0, OperatorKind::Embedding, "posts of a meaning; not served"), NegationRule::Never),
+    set_negation(conjunction_only(&["embedding_threshold"], 0, OperatorKind::Embedding, "how near a meaning; not served"), NegationRule::Never),
 ];
 
 /// Whether a name stands before a colon anywhere in the language.
-pub(crate) fn known(name: &str) -> bool {
+pub(crate) fn is_operator_name(name: &str) -> bool {
     name.eq_ignore_ascii_case("is")
         || name.eq_ignore_ascii_case("has")
-        || Operator::find(name).is_some()
+        || QueryOperator::find(name).is_some()
 }

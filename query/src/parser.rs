@@ -2,30 +2,33 @@
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-use crate::ast::{Node, Query, Term, Value};
-use crate::check;
-use crate::dialect::Dialect;
-use crate::facts::Reading;
-use crate::lexer::{Lexer, Piece, Token};
-use crate::operators::{Negation, Operator, keyword};
-use crate::problem::{Problem, Problems, What};
-use crate::values::value;
-use crate::words::{Field, lower, words};
+use crate::ast::{ParsedQuery, QueryNode, QueryTerm, TermValue};
+use crate::dialect::QueryDialect;
+use crate::error::{QueryError, QueryFault, QueryProblem};
+use crate::facts::MatchMode;
+use crate::lexer::{QueryLexer, QueryToken, TokenKind};
+use crate::operators::{NegationRule, QueryOperator, keyword_operator};
+use crate::validation;
+use crate::values::parse_operator_value;
+use crate::words::{WordField, hash_words, normalize_case};
 
 /// The most parentheses that may be open at once.
-const DEEPEST: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// Reads a query. Positions count characters of its composed form (NFC) from 1.
 ///
 /// Faults in values and operators are all reported; a fault in the syntax ends the reading.
-pub fn parse(text: &str, dialect: Dialect) -> Result<Query, Problems> {
+pub fn parse(text: &str, dialect: QueryDialect) -> Result<ParsedQuery, QueryError> {
     if text.trim().is_empty() {
-        return Err(Problems::Empty);
+        return Err(QueryError::Empty);
     }
-    let longest = dialect.longest();
+    let longest = dialect.max_length();
     let length = text.chars().count();
     if length > longest {
-        return Err(Problems::TooLong { length, longest });
+        return Err(QueryError::TooLong {
+            length,
+            limit: longest,
+        });
     }
     let composed: String;
     let text = if is_nfc(text) {
@@ -34,63 +37,63 @@ pub fn parse(text: &str, dialect: Dialect) -> Result<Query, Problems> {
         composed = text.nfc().collect();
         &composed
     };
-    let mut parser = Parser::new(dialect);
-    let root = match parser.run(Lexer::new(text)) {
+    let mut parser = QueryParser::new(dialect);
+    let root = match parser.parse_tokens(QueryLexer::new(text)) {
         Ok(root) => root,
         Err(problem) => {
             parser.problems.push(problem);
-            return Err(Problems::Faults(parser.problems));
+            return Err(QueryError::Faults(parser.problems));
         }
     };
     if let (None, Some(root)) = (parser.problems.first(), &root) {
-        check::check(root, &mut parser.problems);
+        validation::validate_query(root, &mut parser.problems);
     }
     match (parser.problems.is_empty(), root) {
-        (true, Some(root)) => Ok(Query { root, dialect }),
-        (true, None) => Err(Problems::Empty),
-        (false, _) => Err(Problems::Faults(parser.problems)),
+        (true, Some(root)) => Ok(ParsedQuery { root, dialect }),
+        (true, None) => Err(QueryError::Empty),
+        (false, _) => Err(QueryError::Faults(parser.problems)),
     }
 }
 
 /// A group that is being read.
-struct Group {
+struct OpenGroup {
     /// Whether what stands in it is denied.
-    denied: bool,
-    branches: Vec<Node>,
-    terms: Vec<Node>,
+    negated: bool,
+    branches: Vec<QueryNode>,
+    terms: Vec<QueryNode>,
     /// Whether something stands since the last `OR`; terms with faults count.
-    stands: bool,
+    has_term: bool,
 }
 
-impl Group {
-    const fn new(denied: bool) -> Self {
+impl OpenGroup {
+    const fn new(negated: bool) -> Self {
         Self {
-            denied,
+            negated,
             branches: Vec::new(),
             terms: Vec::new(),
-            stands: false,
+            has_term: false,
         }
     }
 
-    fn end_branch(&mut self) {
+    fn finish_branch(&mut self) {
         let terms = std::mem::take(&mut self.terms);
-        self.branches.extend(joined(terms, !self.denied));
-        self.stands = false;
+        self.branches.extend(join_nodes(terms, !self.negated));
+        self.has_term = false;
     }
 
-    fn end(mut self) -> Option<Node> {
-        self.end_branch();
-        joined(self.branches, self.denied)
+    fn finish(mut self) -> Option<QueryNode> {
+        self.finish_branch();
+        join_nodes(self.branches, self.negated)
     }
 }
 
 /// Nodes as one; `all` says whether each of them must hold.
-fn joined(nodes: Vec<Node>, all: bool) -> Option<Node> {
+fn join_nodes(nodes: Vec<QueryNode>, all: bool) -> Option<QueryNode> {
     let mut flat = Vec::with_capacity(nodes.len());
     for node in nodes {
         match node {
-            Node::All(inner) if all => flat.extend(inner),
-            Node::Any(inner) if !all => flat.extend(inner),
+            QueryNode::All(inner) if all => flat.extend(inner),
+            QueryNode::Any(inner) if !all => flat.extend(inner),
             other => flat.push(other),
         }
     }
@@ -98,89 +101,103 @@ fn joined(nodes: Vec<Node>, all: bool) -> Option<Node> {
         return flat.pop();
     }
     Some(if all {
-        Node::All(flat)
+        QueryNode::All(flat)
     } else {
-        Node::Any(flat)
+        QueryNode::Any(flat)
     })
 }
 
-struct Parser {
-    dialect: Dialect,
-    reading: Reading,
-    problems: Vec<Problem>,
-    outer: Vec<Group>,
-    group: Group,
+struct QueryParser {
+    dialect: QueryDialect,
+    match_mode: MatchMode,
+    problems: Vec<QueryProblem>,
+    outer: Vec<OpenGroup>,
+    group: OpenGroup,
     minus: Option<usize>,
 }
 
-impl Parser {
-    const fn new(dialect: Dialect) -> Self {
+impl QueryParser {
+    const fn new(dialect: QueryDialect) -> Self {
         Self {
             dialect,
-            reading: if dialect.product.is_search() {
-                Reading::Search
+            match_mode: if dialect.product.is_search() {
+                MatchMode::Search
             } else {
-                Reading::Stream
+                MatchMode::Stream
             },
             problems: Vec::new(),
             outer: Vec::new(),
-            group: Group::new(false),
+            group: OpenGroup::new(false),
             minus: None,
         }
     }
 
-    fn run(&mut self, mut lexer: Lexer<'_>) -> Result<Option<Node>, Problem> {
+    fn parse_tokens(
+        &mut self,
+        mut lexer: QueryLexer<'_>,
+    ) -> Result<Option<QueryNode>, QueryProblem> {
         let mut after = true;
         loop {
             let token = lexer.next()?;
-            let starts = !matches!(token.piece, Piece::Close | Piece::End);
-            if starts && token.glued && !after {
-                return Err(stuck(&token));
+            let starts = !matches!(token.kind, TokenKind::Close | TokenKind::End);
+            if starts && token.joined_to_previous && !after {
+                return Err(unexpected_token(&token));
             }
-            after = matches!(token.piece, Piece::Open | Piece::Minus);
-            if matches!(token.piece, Piece::End) {
+            after = matches!(token.kind, TokenKind::Open | TokenKind::Minus);
+            if matches!(token.kind, TokenKind::End) {
                 return self.finish(&token);
             }
-            self.take(token)?;
+            self.accept_token(token)?;
         }
     }
 
-    fn take(&mut self, token: Token) -> Result<(), Problem> {
-        match token.piece {
-            Piece::Minus if self.minus.is_none() => self.minus = Some(token.at),
-            Piece::Open if self.outer.len() < DEEPEST => {
-                let denied = self.group.denied != self.minus.take().is_some();
-                let group = std::mem::replace(&mut self.group, Group::new(denied));
+    fn accept_token(&mut self, token: QueryToken) -> Result<(), QueryProblem> {
+        match token.kind {
+            TokenKind::Minus if self.minus.is_none() => self.minus = Some(token.position),
+            TokenKind::Open if self.outer.len() < MAX_DEPTH => {
+                let denied = self.group.negated != self.minus.take().is_some();
+                let group = std::mem::replace(&mut self.group, OpenGroup::new(denied));
                 self.outer.push(group);
             }
-            Piece::Or if self.group.stands && self.minus.is_none() => self.group.end_branch(),
-            Piece::Close if self.group.stands => {
+            TokenKind::Or if self.group.has_term && self.minus.is_none() => {
+                self.group.finish_branch()
+            }
+            TokenKind::Close if self.group.has_term => {
                 let Some(outer) = self.outer.pop() else {
-                    return Err(Problem {
-                        at: token.at,
-                        what: What::Unopened,
+                    return Err(QueryProblem {
+                        position: token.position,
+                        fault: QueryFault::Unopened,
                     });
                 };
                 let group = std::mem::replace(&mut self.group, outer);
-                self.group.terms.extend(group.end());
-                self.group.stands = true;
+                self.group.terms.extend(group.finish());
+                self.group.has_term = true;
             }
-            Piece::Close if self.outer.is_empty() && self.minus.is_none() => {
-                return Err(Problem {
-                    at: token.at,
-                    what: What::Unopened,
+            TokenKind::Close if self.outer.is_empty() && self.minus.is_none() => {
+                return Err(QueryProblem {
+                    position: token.position,
+                    fault: QueryFault::Unopened,
                 });
             }
-            Piece::Minus | Piece::Open | Piece::Or | Piece::Close | Piece::End => {
-                return Err(stuck(&token));
+            TokenKind::Minus
+            | TokenKind::Open
+            | TokenKind::Or
+            | TokenKind::Close
+            | TokenKind::End => {
+                return Err(unexpected_token(&token));
             }
             piece => {
                 let minus = self.minus.take();
-                let denied = self.group.denied != minus.is_some();
-                self.group.stands = true;
-                match self.term(piece, minus.unwrap_or(token.at), token.at, denied) {
-                    Ok(term) if denied => self.group.terms.push(Node::Not(term)),
-                    Ok(term) => self.group.terms.push(Node::Is(term)),
+                let denied = self.group.negated != minus.is_some();
+                self.group.has_term = true;
+                match self.parse_term(
+                    piece,
+                    minus.unwrap_or(token.position),
+                    token.position,
+                    denied,
+                ) {
+                    Ok(term) if denied => self.group.terms.push(QueryNode::Not(term)),
+                    Ok(term) => self.group.terms.push(QueryNode::Is(term)),
                     Err(problem) => self.problems.push(problem),
                 }
             }
@@ -188,117 +205,136 @@ impl Parser {
         Ok(())
     }
 
-    fn finish(&mut self, end: &Token) -> Result<Option<Node>, Problem> {
-        if self.minus.is_some() || !self.group.stands {
-            return Err(stuck(end));
+    fn finish(&mut self, end: &QueryToken) -> Result<Option<QueryNode>, QueryProblem> {
+        if self.minus.is_some() || !self.group.has_term {
+            return Err(unexpected_token(end));
         }
         if !self.outer.is_empty() {
-            return Err(Problem {
-                at: end.at,
-                what: What::Unclosed,
+            return Err(QueryProblem {
+                position: end.position,
+                fault: QueryFault::Unclosed,
             });
         }
-        Ok(std::mem::replace(&mut self.group, Group::new(false)).end())
+        Ok(std::mem::replace(&mut self.group, OpenGroup::new(false)).finish())
     }
 
-    fn term(&self, piece: Piece, at: usize, from: usize, denied: bool) -> Result<Term, Problem> {
-        let wrong = |what| Problem { at: from, what };
+    fn parse_term(
+        &self,
+        piece: TokenKind,
+        at: usize,
+        from: usize,
+        denied: bool,
+    ) -> Result<QueryTerm, QueryProblem> {
+        let wrong = |what| QueryProblem {
+            position: from,
+            fault: what,
+        };
         let (operator, value) = match piece {
-            Piece::Word(word) => {
+            TokenKind::Word(word) => {
                 if word == "AND" {
-                    return Err(wrong(What::Ambiguous("and")));
+                    return Err(wrong(QueryFault::Ambiguous("and")));
                 }
                 if word.eq_ignore_ascii_case("or") {
-                    return Err(wrong(What::Ambiguous("or")));
+                    return Err(wrong(QueryFault::Ambiguous("or")));
                 }
-                (keyword(), self.words(&word, None))
+                (keyword_operator(), self.word_value(&word, None))
             }
-            Piece::Phrase { text, near } => {
-                let near = self.near(near).map_err(wrong)?;
-                (named("\""), self.words(&text, near))
+            TokenKind::Phrase { text, near } => {
+                let near = self.parse_near(near).map_err(wrong)?;
+                (sign_operator("\""), self.word_value(&text, near))
             }
-            Piece::Sign(sign, name) => {
-                (named(sign), self.value(named(sign), &name).map_err(wrong)?)
+            TokenKind::Sign(sign, name) => (
+                sign_operator(sign),
+                self.parse_value(sign_operator(sign), &name)
+                    .map_err(wrong)?,
+            ),
+            TokenKind::Operator(name, text) => {
+                let operator = self.resolve_operator(&name, &text).map_err(wrong)?;
+                (operator, self.parse_value(operator, &text).map_err(wrong)?)
             }
-            Piece::Operator(name, text) => {
-                let operator = self.operator(&name, &text).map_err(wrong)?;
-                (operator, self.value(operator, &text).map_err(wrong)?)
-            }
-            _ => return Err(wrong(What::Character(String::from("<EOF>")))),
+            _ => return Err(wrong(QueryFault::Character(String::from("<EOF>")))),
         };
         match operator.negation {
-            Negation::Never if denied => Err(wrong(What::Negated(operator.name()))),
-            Negation::Always if !denied => {
+            NegationRule::Never if denied => Err(wrong(QueryFault::Negated(operator.name()))),
+            NegationRule::Always if !denied => {
                 let field = operator.name().split(':').next_back().unwrap_or_default();
-                Err(wrong(What::Field(field.to_owned())))
+                Err(wrong(QueryFault::Field(field.to_owned())))
             }
-            _ => Ok(Term {
-                at,
+            _ => Ok(QueryTerm {
+                position: at,
                 operator,
                 value,
             }),
         }
     }
 
-    fn words(&self, text: &str, near: Option<u8>) -> Value {
-        let text = lower(text);
-        let hashes = words(Field::Text, &text, self.reading);
-        Value::Words { text, hashes, near }
+    fn word_value(&self, text: &str, near: Option<u8>) -> TermValue {
+        let text = normalize_case(text);
+        let hashes = hash_words(WordField::Text, &text, self.match_mode);
+        TermValue::Words { text, hashes, near }
     }
 
-    fn near(&self, near: Option<String>) -> Result<Option<u8>, What> {
+    fn parse_near(&self, near: Option<String>) -> Result<Option<u8>, QueryFault> {
         let Some(digits) = near else { return Ok(None) };
         if self.dialect.product.is_search() {
-            return Err(What::Operator(String::from("~")));
+            return Err(QueryFault::Operator(String::from("~")));
         }
         match digits.parse() {
             Ok(places @ 1..=6) => Ok(Some(places)),
-            _ => Err(What::Value("~", digits)),
+            _ => Err(QueryFault::Value("~", digits)),
         }
     }
 
-    fn operator(&self, name: &str, value: &str) -> Result<&'static Operator, What> {
+    fn resolve_operator(
+        &self,
+        name: &str,
+        value: &str,
+    ) -> Result<&'static QueryOperator, QueryFault> {
         let lower = name.to_ascii_lowercase();
-        let here = |operator: &&Operator| operator.available(self.dialect);
+        let here = |operator: &&QueryOperator| operator.is_available(self.dialect);
         if matches!(lower.as_str(), "is" | "has") {
-            return Operator::find(&format!("{lower}:{value}"))
+            return QueryOperator::find(&format!("{lower}:{value}"))
                 .filter(here)
-                .ok_or_else(|| What::Field(value.to_owned()));
+                .ok_or_else(|| QueryFault::Field(value.to_owned()));
         }
-        Operator::find(&lower)
+        QueryOperator::find(&lower)
             .filter(here)
-            .ok_or_else(|| What::Operator(name.to_owned()))
+            .ok_or_else(|| QueryFault::Operator(name.to_owned()))
     }
 
-    fn value(&self, operator: &'static Operator, text: &str) -> Result<Value, What> {
-        if !operator.available(self.dialect) {
-            return Err(What::Operator(operator.name().to_owned()));
+    fn parse_value(
+        &self,
+        operator: &'static QueryOperator,
+        text: &str,
+    ) -> Result<TermValue, QueryFault> {
+        if !operator.is_available(self.dialect) {
+            return Err(QueryFault::Operator(operator.name().to_owned()));
         }
-        value(operator, text, self.reading)
-            .ok_or_else(|| What::Value(operator.name(), text.to_owned()))
+        parse_operator_value(operator, text, self.match_mode)
+            .ok_or_else(|| QueryFault::Value(operator.name(), text.to_owned()))
     }
 }
 
 /// The operator of a sign.
-fn named(sign: &str) -> &'static Operator {
-    Operator::find(sign).unwrap_or_else(keyword)
+fn sign_operator(sign: &str) -> &'static QueryOperator {
+    QueryOperator::find(sign).unwrap_or_else(keyword_operator)
 }
 
 /// The fault of a token that cannot stand where it does.
-fn stuck(token: &Token) -> Problem {
+fn unexpected_token(token: &QueryToken) -> QueryProblem {
     let first = |text: &str| text.chars().next().map(String::from);
-    let found = match &token.piece {
-        Piece::Open => first("("),
-        Piece::Close => first(")"),
-        Piece::Minus => first("-"),
-        Piece::Or => first("O"),
-        Piece::Word(text) | Piece::Operator(text, _) => first(text),
-        Piece::Phrase { .. } => first("\""),
-        Piece::Sign(sign, _) => first(sign),
-        Piece::End => None,
+    let found = match &token.kind {
+        TokenKind::Open => first("("),
+        TokenKind::Close => first(")"),
+        TokenKind::Minus => first("-"),
+        TokenKind::Or => first("O"),
+        TokenKind::Word(text) | TokenKind::Operator(text, _) => first(text),
+        TokenKind::Phrase { .. } => first("\""),
+        TokenKind::Sign(sign, _) => first(sign),
+        TokenKind::End => None,
     };
-    Problem {
-        at: token.at,
-        what: What::Character(found.unwrap_or_else(|| String::from("<EOF>"))),
+    QueryProblem {
+        position: token.position,
+        fault: QueryFault::Character(found.unwrap_or_else(|| String::from("<EOF>"))),
     }
 }

@@ -1,29 +1,29 @@
 //! A post as the language sees it.
 
-use crate::geo::Area;
+use crate::geo::GeoArea;
 
 /// An account by its id and its username.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "their names say it")]
-pub struct Handle<'a> {
+pub struct UserHandle<'a> {
     pub id: i64,
     pub username: &'a str,
 }
 
 /// Somebody whom operators ask about.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Person<'a> {
+pub struct QueryablePerson<'a> {
     /// Who it is.
-    pub handle: Handle<'a>,
+    pub handle: UserHandle<'a>,
     /// The accounts that it is affiliated with.
-    pub affiliations: &'a [Handle<'a>],
+    pub affiliations: &'a [UserHandle<'a>],
 }
 
 /// Who wrote a post, as it was then.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "their names say it")]
-pub struct Author<'a> {
-    pub person: Person<'a>,
+pub struct QueryableAuthor<'a> {
+    pub person: QueryablePerson<'a>,
     pub name: &'a str,
     pub bio: &'a str,
     pub location: &'a str,
@@ -39,7 +39,7 @@ pub struct Author<'a> {
 /// A link of a post: as written, where it leads, and what stands there.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "their names say it")]
-pub struct Link<'a> {
+pub struct QueryableLink<'a> {
     pub url: &'a str,
     pub expanded: &'a str,
     pub unwound: &'a str,
@@ -50,7 +50,7 @@ pub struct Link<'a> {
 /// A context annotation; an entity found in the text has no domain.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "their names say it")]
-pub struct Annotation<'a> {
+pub struct ContextAnnotation<'a> {
     pub domain: Option<u64>,
     pub entity: u64,
     pub name: &'a str,
@@ -59,22 +59,22 @@ pub struct Annotation<'a> {
 /// The place that a post is tagged with.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "their names say it")]
-pub struct Place<'a> {
+pub struct QueryablePlace<'a> {
     pub id: &'a str,
     pub full_name: &'a str,
     /// ISO 3166-1 alpha-2.
     pub country: &'a str,
-    pub area: Option<Area>,
+    pub area: Option<GeoArea>,
 }
 
 /// What [`crate::Facts`] are made of. Of a repost: text, links and entities of what it reposts,
 /// and the reposter as author.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Post<'a> {
+pub struct QueryablePost<'a> {
     /// Its id; `sample:` chooses by it.
     pub id: i64,
     /// Who wrote it.
-    pub author: Author<'a>,
+    pub author: QueryableAuthor<'a>,
     /// The whole text, not escaped.
     pub text: &'a str,
     /// Its language code; empty or `und` when unknown.
@@ -84,23 +84,23 @@ pub struct Post<'a> {
     /// The root of its conversation.
     pub conversation: i64,
     /// The post it replies to, and that post's author.
-    pub reply_to: Option<(i64, Person<'a>)>,
+    pub reply_to: Option<(i64, QueryablePerson<'a>)>,
     /// The post it reposts, and that post's author.
-    pub repost_of: Option<(i64, Handle<'a>)>,
+    pub repost_of: Option<(i64, UserHandle<'a>)>,
     /// The post it quotes.
     pub quote_of: Option<i64>,
     /// What the quoted post says, where it can be seen (streams ask).
-    pub quoted: Option<&'a Post<'a>>,
+    pub quoted: Option<&'a QueryablePost<'a>>,
     /// Hashtags, without the sign.
     pub hashtags: &'a [&'a str],
     /// Cashtags, without the sign.
     pub cashtags: &'a [&'a str],
     /// Mentions.
-    pub mentions: &'a [Handle<'a>],
+    pub mentions: &'a [UserHandle<'a>],
     /// Links.
-    pub links: &'a [Link<'a>],
+    pub links: &'a [QueryableLink<'a>],
     /// Context annotations and entities found in the text.
-    pub annotations: &'a [Annotation<'a>],
+    pub annotations: &'a [ContextAnnotation<'a>],
     /// Whether it carries a picture.
     pub images: bool,
     /// Whether it carries a film.
@@ -110,7 +110,7 @@ pub struct Post<'a> {
     /// Where it was written: longitude, latitude.
     pub point: Option<(f64, f64)>,
     /// The place that it is tagged with.
-    pub place: Option<Place<'a>>,
+    pub place: Option<QueryablePlace<'a>>,
     /// For promotion only.
     pub nullcast: bool,
     /// Likes.

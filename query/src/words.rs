@@ -9,12 +9,12 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::facts::Reading;
+use crate::facts::MatchMode;
 
 /// Fields that are compared word by word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
-pub enum Field {
+pub enum WordField {
     Text = 1,
     Link,
     Title,
@@ -27,22 +27,22 @@ pub enum Field {
     Source,
 }
 
-const PRIME: u64 = 0x0000_0100_0000_01b3;
-const START: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Words that say nothing by themselves.
-pub(crate) const STOP: [&str; 42] = [
+pub(crate) const STOP_WORDS: [&str; 42] = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
     "they", "this", "to", "was", "will", "with", "i", "you", "rt", "http", "https", "www", "com",
     "have", "from",
 ];
 
-pub(crate) fn is_stop(word: &str) -> bool {
-    STOP.contains(&word)
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
 }
 
-enum Class {
+enum CharClass {
     Word,
     Alone,
     Mark,
@@ -50,35 +50,35 @@ enum Class {
     Gap,
 }
 
-fn class(letter: char) -> Class {
+fn char_class(letter: char) -> CharClass {
     if letter.is_ascii() {
         return if letter.is_ascii_alphanumeric() {
-            Class::Word
+            CharClass::Word
         } else {
-            Class::Gap
+            CharClass::Gap
         };
     }
     match letter {
-        '\u{fe0e}' | '\u{fe0f}' | '\u{200c}' | '\u{200d}' => return Class::Dropped,
+        '\u{fe0e}' | '\u{fe0f}' | '\u{200c}' | '\u{200d}' => return CharClass::Dropped,
         _ => {}
     }
     if is_combining_mark(letter) {
-        return Class::Mark;
+        return CharClass::Mark;
     }
     if is_unspaced(letter) {
         return if letter.is_alphanumeric() {
-            Class::Alone
+            CharClass::Alone
         } else {
-            Class::Gap
+            CharClass::Gap
         };
     }
     if is_emoji(letter) {
-        return Class::Alone;
+        return CharClass::Alone;
     }
     if letter.is_alphanumeric() {
-        return Class::Word;
+        return CharClass::Word;
     }
-    Class::Gap
+    CharClass::Gap
 }
 
 /// Whether a script that a letter is of is written without spaces.
@@ -99,25 +99,25 @@ const fn is_emoji(letter: char) -> bool {
 }
 
 /// Spreads a hash, so that its bits are as good as chance.
-pub(crate) const fn spread(hash: u64) -> u64 {
+pub(crate) const fn mix_hash(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     hash ^ (hash >> 32)
 }
 
 /// A feature of a post: something of a kind. Never 0.
-pub(crate) const fn feature(kind: u64, hash: u64) -> u64 {
-    spread(hash ^ kind.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1
+pub(crate) const fn feature_hash(kind: u64, hash: u64) -> u64 {
+    mix_hash(hash ^ kind.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1
 }
 
 /// The feature "this field holds this word" (a word as [`each_word`] hashes it).
 #[expect(clippy::as_conversions, reason = "a fieldless enum's number")]
-pub const fn word_in(field: Field, word: u64) -> u64 {
-    feature(field as u64, word)
+pub const fn word_feature(field: WordField, word: u64) -> u64 {
+    feature_hash(field as u64, word)
 }
 
 /// Text in lower case and composed form: how queries keep and print it.
-pub fn lower(text: &str) -> String {
+pub fn normalize_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -129,28 +129,28 @@ pub fn lower(text: &str) -> String {
 }
 
 fn hash_bytes(text: &str) -> u64 {
-    text.bytes().fold(START, |hash, byte| {
-        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(PRIME)
+    text.bytes().fold(FNV_OFFSET, |hash, byte| {
+        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(FNV_PRIME)
     })
 }
 
 /// The hash of a whole text (a tag, a username), in any case.
-pub fn hash(text: &str, reading: Reading) -> u64 {
+pub fn hash_text(text: &str, reading: MatchMode) -> u64 {
     if text.is_ascii() {
         return hash_bytes(text);
     }
-    let plain: String = lower(text)
+    let plain: String = normalize_case(text)
         .chars()
-        .filter(|letter| !matches!(class(*letter), Class::Dropped))
+        .filter(|letter| !matches!(char_class(*letter), CharClass::Dropped))
         .collect();
     match reading {
-        Reading::Stream => hash_bytes(&plain),
-        Reading::Search => hash_bytes(&folded(&plain)),
+        MatchMode::Stream => hash_bytes(&plain),
+        MatchMode::Search => hash_bytes(&fold_accents(&plain)),
     }
 }
 
 /// Latin and Greek letters without their accents.
-fn folded(text: &str) -> String {
+fn fold_accents(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut western = false;
     for letter in text.nfd() {
@@ -174,91 +174,93 @@ fn folded(text: &str) -> String {
 }
 
 /// The words that a field is asked for, hashed, in their order.
-pub fn words(field: Field, text: &str, reading: Reading) -> Box<[u64]> {
+pub fn hash_words(field: WordField, text: &str, reading: MatchMode) -> Box<[u64]> {
     let mut found = Vec::new();
-    each_word(text, reading, field != Field::Text, |word| found.push(word));
+    visit_words(text, reading, field != WordField::Text, |word| {
+        found.push(word)
+    });
     found.into_boxed_slice()
 }
 
 /// Calls with each word of a text, hashed; `links` says whether words inside links count.
-pub fn each_word(text: &str, reading: Reading, links: bool, mut call: impl FnMut(u64)) {
-    let mut open: Option<Open> = None;
+pub fn visit_words(text: &str, reading: MatchMode, links: bool, mut call: impl FnMut(u64)) {
+    let mut open: Option<OpenWord> = None;
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {
-        match class(letter) {
-            Class::Word => match &mut open {
-                Some(word) if !word.alone => word.take(letter),
+        match char_class(letter) {
+            CharClass::Word => match &mut open {
+                Some(word) if !word.alone => word.push(letter),
                 _ => {
-                    finish(open.take(), at, text, reading, &mut call);
-                    open = Some(Open::new(at, letter, false));
+                    emit_word(open.take(), at, text, reading, &mut call);
+                    open = Some(OpenWord::new(at, letter, false));
                 }
             },
-            Class::Alone => {
-                finish(open.take(), at, text, reading, &mut call);
-                open = Some(Open::new(at, letter, true));
+            CharClass::Alone => {
+                emit_word(open.take(), at, text, reading, &mut call);
+                open = Some(OpenWord::new(at, letter, true));
             }
-            Class::Mark | Class::Dropped => {
+            CharClass::Mark | CharClass::Dropped => {
                 if let Some(word) = &mut open {
-                    word.take(letter);
+                    word.push(letter);
                 }
             }
-            Class::Gap => {
+            CharClass::Gap => {
                 let Some(word) = open.take() else { continue };
                 if letter == ':' && !links && is_link(text, word.start, at) {
                     letters
                         .by_ref()
                         .find(|(_, letter)| letter.is_whitespace() || !letter.is_ascii());
                 } else {
-                    finish(Some(word), at, text, reading, &mut call);
+                    emit_word(Some(word), at, text, reading, &mut call);
                 }
             }
         }
     }
-    finish(open, text.len(), text, reading, &mut call);
+    emit_word(open, text.len(), text, reading, &mut call);
 }
 
-struct Open {
+struct OpenWord {
     start: usize,
     hash: u64,
     ascii: bool,
     alone: bool,
 }
 
-impl Open {
+impl OpenWord {
     fn new(start: usize, letter: char, alone: bool) -> Self {
         let mut word = Self {
             start,
-            hash: START,
+            hash: FNV_OFFSET,
             ascii: true,
             alone,
         };
-        word.take(letter);
+        word.push(letter);
         word
     }
 
-    fn take(&mut self, letter: char) {
+    fn push(&mut self, letter: char) {
         if let Ok(byte) = u8::try_from(letter)
             && byte.is_ascii()
         {
-            self.hash = (self.hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(PRIME);
+            self.hash = (self.hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(FNV_PRIME);
         } else {
             self.ascii = false;
         }
     }
 }
 
-fn finish(
-    open: Option<Open>,
+fn emit_word(
+    open: Option<OpenWord>,
     end: usize,
     text: &str,
-    reading: Reading,
+    reading: MatchMode,
     call: &mut impl FnMut(u64),
 ) {
     let Some(word) = open else { return };
     if word.ascii {
         call(word.hash);
     } else if let Some(letters) = text.get(word.start..end) {
-        call(hash(letters, reading));
+        call(hash_text(letters, reading));
     }
 }
 
@@ -270,11 +272,11 @@ fn is_link(text: &str, start: usize, end: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Field, hash, lower};
-    use crate::facts::Reading::{self, Search, Stream};
+    use super::{WordField, hash_text, normalize_case};
+    use crate::facts::MatchMode::{self, Search, Stream};
 
-    fn words(text: &str, reading: Reading) -> Box<[u64]> {
-        super::words(Field::Text, text, reading)
+    fn words(text: &str, reading: MatchMode) -> Box<[u64]> {
+        super::hash_words(WordField::Text, text, reading)
     }
 
     fn said(text: &str) -> Box<[u64]> {
@@ -285,7 +287,7 @@ mod tests {
     fn punctuation_symbols_and_scripts_part_words() {
         let of = |list: &[&str]| {
             list.iter()
-                .map(|word| hash(word, Stream))
+                .map(|word| hash_text(word, Stream))
                 .collect::<Box<[_]>>()
         };
         assert_eq!(
@@ -316,6 +318,6 @@ mod tests {
         assert_eq!(words("Καφές", Search), words("ΚΑΦΕΣ", Search));
         assert_ne!(words("й", Search), words("и", Search));
         assert_ne!(words("が", Search), words("か", Search));
-        assert_eq!(lower("Straße İ"), "straße i\u{307}");
+        assert_eq!(normalize_case("Straße İ"), "straße i\u{307}");
     }
 }

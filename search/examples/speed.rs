@@ -13,8 +13,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use query::{Author, Dialect, Facts, Handle, Level, Person, Post, Product, Reading, parse};
-use search::{Entry, Index, Known, Plan, Snapshot, Window};
+use query::{
+    AccessTier, MatchMode, PostFeatures, QueryDialect, QueryProduct, QueryableAuthor,
+    QueryablePerson, QueryablePost, UserHandle, parse,
+};
+use search::{IndexDocument, IndexSnapshot, PostIndex, QueryPlan, SearchLookups, SearchWindow};
 
 const WEEK_MS: i64 = 7 * 86_400_000;
 const EPOCH_MS: i64 = 1_288_834_974_657;
@@ -28,7 +31,7 @@ fn main() {
         .and_then(|text| text.parse().ok())
         .unwrap_or(1_000_000);
     let folder = std::env::temp_dir().join(format!("speed-{}", std::process::id()));
-    let index = Index::open(&folder).expect("a folder for the index");
+    let index = PostIndex::open(&folder).expect("a folder for the index");
     fill(&index, count);
     let snapshot = index.snapshot();
     println!(
@@ -47,7 +50,7 @@ fn main() {
     for number in 0..50 {
         let begun = now();
         index
-            .add(&[entry(&mut Dice(number + 1), count + 1, count)], true)
+            .add_documents(&[entry(&mut Dice(number + 1), count + 1, count)], true)
             .expect("added");
         index.commit("m").expect("committed");
         written.push(begun.elapsed());
@@ -84,14 +87,14 @@ const QUERIES: [&str; 18] = [
     "w19999 w18888",
 ];
 
-fn fill(index: &Index, count: i64) {
+fn fill(index: &PostIndex, count: i64) {
     let mut dice = Dice(0x5eed);
     let (begun, used) = (now(), process_time());
     let mut some = Vec::new();
     for number in 0..count {
         some.push(entry(&mut dice, number, count));
         if some.len() == 500 || number + 1 == count {
-            index.add(&some, true).expect("added");
+            index.add_documents(&some, true).expect("added");
             some.clear();
         }
         if number % 20_000 == 19_999 {
@@ -104,14 +107,14 @@ fn fill(index: &Index, count: i64) {
     println!("{count} posts filed in {took:.1?}, {used:.1?} of cores: {rate:.0} posts/s");
 }
 
-fn search(snapshot: &Arc<Snapshot>, text: &str) {
-    let plan = plan(text, Product::RecentSearch);
+fn search(snapshot: &Arc<IndexSnapshot>, text: &str) {
+    let plan = plan(text, QueryProduct::RecentSearch);
     let begun = thread_time();
     let (mut times, mut found) = (Vec::new(), 0);
     for _ in 0..ROUNDS {
         let begun = now();
         found = snapshot
-            .newest(&plan, &Window::ALL, 101)
+            .newest_hits(&plan, &SearchWindow::ALL, 101)
             .expect("searched")
             .len();
         times.push(begun.elapsed());
@@ -123,15 +126,15 @@ fn search(snapshot: &Arc<Snapshot>, text: &str) {
     );
 }
 
-fn count_week(snapshot: &Arc<Snapshot>, text: &str) {
-    let plan = plan(text, Product::RecentCounts);
+fn count_week(snapshot: &Arc<IndexSnapshot>, text: &str) {
+    let plan = plan(text, QueryProduct::RecentCounts);
     let (mut times, mut total) = (Vec::new(), 0);
     let hour = |at: i64| usize::try_from((at - (END - WEEK_MS)) / 3_600_000).ok();
     for _ in 0..50 {
         let mut hours = vec![0_u64; 170];
         let begun = now();
         snapshot
-            .spread(&plan, &Window::ALL, hour, &mut hours)
+            .count_by_time(&plan, &SearchWindow::ALL, hour, &mut hours)
             .expect("counted");
         times.push(begun.elapsed());
         total = hours.iter().sum();
@@ -140,17 +143,17 @@ fn count_week(snapshot: &Arc<Snapshot>, text: &str) {
     println!("{text:>45}: {total} counted by the hour, p50 {half:.1?}, p99 {most:.1?}");
 }
 
-fn plan(text: &str, product: Product) -> Plan {
-    let query = parse(text, Dialect::new(product, Level::Enterprise)).expect("a query");
-    let mut known = Known::default();
-    for name in query.people() {
+fn plan(text: &str, product: QueryProduct) -> QueryPlan {
+    let query = parse(text, QueryDialect::new(product, AccessTier::Enterprise)).expect("a query");
+    let mut known = SearchLookups::default();
+    for name in query.user_names() {
         let id = name.parse().unwrap_or(0);
         known.people.insert(name.to_owned(), vec![id]);
     }
-    Plan::new(&query, &known)
+    QueryPlan::new(&query, &known)
 }
 
-fn entry(dice: &mut Dice, number: i64, of: i64) -> Entry {
+fn entry(dice: &mut Dice, number: i64, of: i64) -> IndexDocument {
     let words: Vec<String> = (0..6 + dice.below(18))
         .map(|_| format!("w{}", dice.zipf()))
         .collect();
@@ -158,39 +161,39 @@ fn entry(dice: &mut Dice, number: i64, of: i64) -> Entry {
     let at = END - WEEK_MS + WEEK_MS / of.max(1) * number;
     let id = ((at - EPOCH_MS) << 22) + i64::try_from(dice.below(4_096)).unwrap_or(0);
     let author = 1 + i64::try_from(dice.below(10_000)).unwrap_or(0);
-    let handle = Handle {
+    let handle = UserHandle {
         id: author,
         username: "someone",
     };
-    let person = Person {
+    let person = QueryablePerson {
         handle,
         affiliations: &[],
     };
     let tag = format!("t{}", dice.below(500));
-    let link = [query::Link {
+    let link = [query::QueryableLink {
         url: "https://t.co/x",
         expanded: "https://example.com/a/b",
-        ..query::Link::default()
+        ..query::QueryableLink::default()
     }];
-    let post = Post {
+    let post = QueryablePost {
         id,
         conversation: id,
-        author: Author {
+        author: QueryableAuthor {
             person,
-            ..Author::default()
+            ..QueryableAuthor::default()
         },
         text: &text,
         lang: if dice.below(20) == 0 { "pt" } else { "en" },
         hashtags: if dice.below(5) == 0 { &[&*tag] } else { &[] },
         links: if dice.below(5) == 0 { &link } else { &[] },
         reply_to: (dice.below(3) == 0).then_some((id - 1, person)),
-        ..Post::default()
+        ..QueryablePost::default()
     };
-    Entry {
+    IndexDocument {
         id,
-        at,
+        created_at_ms: at,
         author,
-        filed: Facts::new(&post, Reading::Search).filed(),
+        keys: PostFeatures::new(&post, MatchMode::Search).index_keys(),
     }
 }
 
@@ -235,7 +238,7 @@ fn percentiles(times: &mut [Duration]) -> (Duration, Duration) {
 }
 
 fn now() -> Instant {
-    base::clock::instant()
+    base::clock::monotonic_now()
 }
 
 fn thread_time() -> Duration {

@@ -7,69 +7,77 @@ use base::Fault;
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader};
 
-use crate::schema::LANGUAGE;
-use crate::snapshot::{Block, Columns, STEP, Snapshot};
-use crate::{Plan, broken};
+use crate::schema::LANGUAGE_SHIFT;
+use crate::snapshot::{DocBlock, IndexSnapshot, STEP_DOCS, SegmentColumns};
+use crate::{QueryPlan, index_error};
 
 /// How much more is looked at where what was looked at is not enough.
 const GROWTH: usize = 16;
 
 /// Which posts are looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct SearchWindow {
     /// Only ids above this.
-    pub above: i64,
+    pub after_id: i64,
     /// Only ids below this.
-    pub below: i64,
+    pub before_id: i64,
     /// Only what was written then or later, in milliseconds since 1970.
-    pub since: i64,
+    pub since_ms: i64,
     /// Only what was written before.
-    pub until: i64,
+    pub until_ms: i64,
 }
 
-impl Window {
+impl SearchWindow {
     /// Everything.
     pub const ALL: Self = Self {
-        above: i64::MIN,
-        below: i64::MAX,
-        since: i64::MIN,
-        until: i64::MAX,
+        after_id: i64::MIN,
+        before_id: i64::MAX,
+        since_ms: i64::MIN,
+        until_ms: i64::MAX,
     };
 
-    const fn holds(&self, hit: Hit) -> bool {
-        hit.id > self.above && hit.id < self.below && hit.at >= self.since && hit.at < self.until
+    const fn contains(&self, hit: SearchHit) -> bool {
+        hit.id > self.after_id
+            && hit.id < self.before_id
+            && hit.created_at_ms >= self.since_ms
+            && hit.created_at_ms < self.until_ms
     }
 
-    const fn covers(&self, block: &Block) -> bool {
-        block.lowest > self.above
-            && block.highest < self.below
-            && block.earliest >= self.since
-            && block.latest < self.until
+    const fn covers_block(&self, block: &DocBlock) -> bool {
+        block.lowest > self.after_id
+            && block.highest < self.before_id
+            && block.earliest >= self.since_ms
+            && block.latest < self.until_ms
     }
 
-    const fn meets(&self, block: &Block) -> bool {
-        block.highest > self.above
-            && block.lowest < self.below
-            && block.latest >= self.since
-            && block.earliest < self.until
+    const fn overlaps_block(&self, block: &DocBlock) -> bool {
+        block.highest > self.after_id
+            && block.lowest < self.before_id
+            && block.latest >= self.since_ms
+            && block.earliest < self.until_ms
     }
 }
 
 /// A post that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hit {
+pub struct SearchHit {
     /// Its id.
     pub id: i64,
     /// When it was written.
-    pub at: i64,
+    pub created_at_ms: i64,
 }
 
-impl Snapshot {
+impl IndexSnapshot {
     /// The newest `limit` posts of a window, those with the highest ids first.
-    pub fn newest(&self, plan: &Plan, window: &Window, limit: usize) -> Result<Vec<Hit>, Fault> {
-        let weight = self.weight(plan)?;
-        let blocks: Vec<Block> = self.within(window).collect();
-        let mut found: BinaryHeap<Reverse<Hit>> = BinaryHeap::with_capacity(limit + 1);
+    pub fn newest_hits(
+        &self,
+        plan: &QueryPlan,
+        window: &SearchWindow,
+        limit: usize,
+    ) -> Result<Vec<SearchHit>, Fault> {
+        let weight = self.plan_weight(plan)?;
+        let blocks: Vec<DocBlock> = self.blocks_in_window(window).collect();
+        let mut found: BinaryHeap<Reverse<SearchHit>> = BinaryHeap::with_capacity(limit + 1);
         let (mut rest, mut take) = (blocks.as_slice(), 1);
         while let Some(next) = rest.first() {
             let full = found.len() >= limit;
@@ -77,7 +85,7 @@ impl Snapshot {
                 break;
             }
             let (now, later) = rest.split_at(take.min(rest.len()));
-            self.walk(&*weight, window, now, |hit| {
+            self.walk_hits(&*weight, window, now, |hit| {
                 if found.len() < limit {
                     found.push(Reverse(hit));
                 } else if let Some(mut last) = found.peek_mut()
@@ -93,10 +101,15 @@ impl Snapshot {
     }
 
     /// Calls with each post of a window, in no particular order.
-    pub fn each(&self, plan: &Plan, window: &Window, call: impl FnMut(Hit)) -> Result<(), Fault> {
-        let weight = self.weight(plan)?;
-        let blocks: Vec<Block> = self.within(window).collect();
-        self.walk(&*weight, window, &blocks, call)
+    pub fn visit_hits(
+        &self,
+        plan: &QueryPlan,
+        window: &SearchWindow,
+        call: impl FnMut(SearchHit),
+    ) -> Result<(), Fault> {
+        let weight = self.plan_weight(plan)?;
+        let blocks: Vec<DocBlock> = self.blocks_in_window(window).collect();
+        self.walk_hits(&*weight, window, &blocks, call)
     }
 
     /// Counts the posts of a window by their times: `place` says into which figure a time goes, and
@@ -104,15 +117,15 @@ impl Snapshot {
     ///
     /// Posts lie nearly in the order of their times: of most that lie together it is known without
     /// a look at each that they go into the same figure.
-    pub fn spread(
+    pub fn count_by_time(
         &self,
-        plan: &Plan,
-        window: &Window,
+        plan: &QueryPlan,
+        window: &SearchWindow,
         place: impl Fn(i64) -> Option<usize>,
         figures: &mut [u64],
     ) -> Result<(), Fault> {
-        let weight = self.weight(plan)?;
-        let blocks: Vec<Block> = self.within(window).collect();
+        let weight = self.plan_weight(plan)?;
+        let blocks: Vec<DocBlock> = self.blocks_in_window(window).collect();
         let mut add = |place: Option<usize>| {
             if let Some(figure) = place.and_then(|place| figures.get_mut(place)) {
                 *figure += 1;
@@ -120,13 +133,13 @@ impl Snapshot {
         };
         let mut step = (usize::MAX, 0);
         let mut same: Option<Option<usize>> = None;
-        self.spans(
+        self.visit_spans(
             &*weight,
             window,
             &blocks,
             |segment, columns, doc, inside| {
-                if step != (segment, doc / STEP) {
-                    step = (segment, doc / STEP);
+                if step != (segment, doc / STEP_DOCS) {
+                    step = (segment, doc / STEP_DOCS);
                     let bounds = usize::try_from(step.1).ok();
                     let bounds = bounds.and_then(|step| columns.steps.get(step));
                     let both = bounds.map(|(first, last)| (place(*first), place(*last)));
@@ -136,9 +149,9 @@ impl Snapshot {
                 if let Some(place) = same {
                     add(place);
                 } else {
-                    let hit = columns.hit(doc);
-                    if inside || window.holds(hit) {
-                        add(place(hit.at));
+                    let hit = columns.read_hit(doc);
+                    if inside || window.contains(hit) {
+                        add(place(hit.created_at_ms));
                     }
                 }
             },
@@ -146,15 +159,15 @@ impl Snapshot {
     }
 
     /// How many posts of a window a plan finds.
-    pub fn frequency(&self, plan: &Plan, window: &Window) -> Result<u64, Fault> {
-        let weight = self.weight(plan)?;
-        let mut segments: BTreeMap<usize, (bool, Vec<Block>)> = BTreeMap::new();
+    pub fn count_hits(&self, plan: &QueryPlan, window: &SearchWindow) -> Result<u64, Fault> {
+        let weight = self.plan_weight(plan)?;
+        let mut segments: BTreeMap<usize, (bool, Vec<DocBlock>)> = BTreeMap::new();
         for block in &self.blocks {
             let (whole, blocks) = segments
                 .entry(block.segment)
                 .or_insert_with(|| (true, Vec::new()));
-            *whole &= window.covers(block);
-            if window.meets(block) {
+            *whole &= window.covers_block(block);
+            if window.overlaps_block(block) {
                 blocks.push(*block);
             }
         }
@@ -163,9 +176,9 @@ impl Snapshot {
             match readers.get(segment) {
                 // What a segment says of a whole word takes no look at its posts.
                 Some(reader) if whole => {
-                    found += u64::from(weight.count(reader).map_err(broken("counting"))?);
+                    found += u64::from(weight.count(reader).map_err(index_error("counting"))?);
                 }
-                _ => found += self.counted(&*weight, window, &blocks)?,
+                _ => found += self.count_in_blocks(&*weight, window, &blocks)?,
             }
         }
         Ok(found)
@@ -173,51 +186,58 @@ impl Snapshot {
 
     /// How many hits there are in some blocks. Of a block that lies inside the window whole nothing
     /// is read but the words.
-    fn counted(
+    fn count_in_blocks(
         &self,
         weight: &dyn Weight,
-        window: &Window,
-        blocks: &[Block],
+        window: &SearchWindow,
+        blocks: &[DocBlock],
     ) -> Result<u64, Fault> {
         let mut found = 0;
-        self.spans(weight, window, blocks, |_, columns, doc, inside| {
-            found += u64::from(inside || window.holds(columns.hit(doc)));
+        self.visit_spans(weight, window, blocks, |_, columns, doc, inside| {
+            found += u64::from(inside || window.contains(columns.read_hit(doc)));
         })?;
         Ok(found)
     }
 
     /// The same among so many of the newest posts of a window, and how many those were.
-    pub fn sampled(&self, plan: &Plan, window: &Window, most: u64) -> Result<(u64, u64), Fault> {
+    pub fn count_sample(
+        &self,
+        plan: &QueryPlan,
+        window: &SearchWindow,
+        most: u64,
+    ) -> Result<(u64, u64), Fault> {
         let (mut blocks, mut looked_at) = (Vec::new(), 0);
-        for block in self.within(window) {
+        for block in self.blocks_in_window(window) {
             if looked_at >= most {
                 break;
             }
             looked_at += u64::from(block.end - block.first);
             blocks.push(block);
         }
-        let weight = self.weight(plan)?;
-        Ok((self.counted(&*weight, window, &blocks)?, looked_at))
+        let weight = self.plan_weight(plan)?;
+        Ok((self.count_in_blocks(&*weight, window, &blocks)?, looked_at))
     }
 
     /// How many posts there are in a window, those that were removed lately among them.
-    pub fn size(&self, window: &Window) -> u64 {
-        let held = |block: Block| {
-            if window.covers(&block) {
+    pub fn window_size(&self, window: &SearchWindow) -> u64 {
+        let held = |block: DocBlock| {
+            if window.covers_block(&block) {
                 return u64::from(block.end - block.first);
             }
             let Some(columns) = self.columns.get(block.segment) else {
                 return 0;
             };
             let docs = block.first..block.end;
-            let held = docs.filter(|doc| window.holds(columns.hit(*doc))).count();
+            let held = docs
+                .filter(|doc| window.contains(columns.read_hit(*doc)))
+                .count();
             u64::try_from(held).unwrap_or(0)
         };
-        self.within(window).map(held).sum()
+        self.blocks_in_window(window).map(held).sum()
     }
 
     /// Calls with the author and the language of each post, those in the newest blocks first.
-    pub fn speakers(&self, mut call: impl FnMut(i64, u8)) -> Result<(), Fault> {
+    pub fn visit_authors(&self, mut call: impl FnMut(i64, u8)) -> Result<(), Fault> {
         let readers = self.searcher.segment_readers();
         let columns = |reader: &SegmentReader| -> tantivy::Result<_> {
             let fast = reader.fast_fields();
@@ -225,7 +245,7 @@ impl Snapshot {
             Ok((authors, fast.u64("flags")?.first_or_default_col(0)))
         };
         let columns: tantivy::Result<Vec<_>> = readers.iter().map(columns).collect();
-        let columns = columns.map_err(broken("reading the index's columns"))?;
+        let columns = columns.map_err(index_error("reading the index's columns"))?;
         for block in &self.blocks {
             let (Some(reader), Some((authors, flags))) =
                 (readers.get(block.segment), columns.get(block.segment))
@@ -234,7 +254,7 @@ impl Snapshot {
             };
             for doc in (block.first..block.end).rev() {
                 if !reader.is_deleted(doc) {
-                    let language = flags.get_val(doc) >> LANGUAGE & 0xff;
+                    let language = flags.get_val(doc) >> LANGUAGE_SHIFT & 0xff;
                     call(authors.get_val(doc), u8::try_from(language).unwrap_or(0));
                 }
             }
@@ -242,29 +262,32 @@ impl Snapshot {
         Ok(())
     }
 
-    fn weight(&self, plan: &Plan) -> Result<Box<dyn Weight>, Fault> {
+    fn plan_weight(&self, plan: &QueryPlan) -> Result<Box<dyn Weight>, Fault> {
         let scoring = EnableScoring::disabled_from_searcher(&self.searcher);
         plan.query
             .weight(scoring)
-            .map_err(broken("preparing a search"))
+            .map_err(index_error("preparing a search"))
     }
 
-    fn within<'a>(&'a self, window: &'a Window) -> impl Iterator<Item = Block> + 'a {
+    fn blocks_in_window<'a>(
+        &'a self,
+        window: &'a SearchWindow,
+    ) -> impl Iterator<Item = DocBlock> + 'a {
         let blocks = self.blocks.iter().copied();
-        blocks.filter(|block| window.meets(block))
+        blocks.filter(|block| window.overlaps_block(block))
     }
 
     /// Calls with each hit in some blocks, segment by segment.
-    fn walk(
+    fn walk_hits(
         &self,
         weight: &dyn Weight,
-        window: &Window,
-        blocks: &[Block],
-        mut call: impl FnMut(Hit),
+        window: &SearchWindow,
+        blocks: &[DocBlock],
+        mut call: impl FnMut(SearchHit),
     ) -> Result<(), Fault> {
-        self.spans(weight, window, blocks, |_, columns, doc, _| {
-            let hit = columns.hit(doc);
-            if window.holds(hit) {
+        self.visit_spans(weight, window, blocks, |_, columns, doc, _| {
+            let hit = columns.read_hit(doc);
+            if window.contains(hit) {
                 call(hit);
             }
         })
@@ -272,19 +295,19 @@ impl Snapshot {
 
     /// Calls with each document found in some blocks, its segment before it, and whether its whole
     /// block lies inside the window.
-    fn spans(
+    fn visit_spans(
         &self,
         weight: &dyn Weight,
-        window: &Window,
-        blocks: &[Block],
-        mut call: impl FnMut(usize, &Columns, DocId, bool),
+        window: &SearchWindow,
+        blocks: &[DocBlock],
+        mut call: impl FnMut(usize, &SegmentColumns, DocId, bool),
     ) -> Result<(), Fault> {
-        let mut segments: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
+        let mut segments: BTreeMap<usize, Vec<DocSpan>> = BTreeMap::new();
         for block in blocks {
-            segments.entry(block.segment).or_default().push(Span {
+            segments.entry(block.segment).or_default().push(DocSpan {
                 first: block.first,
                 end: block.end,
-                inside: window.covers(block),
+                inside: window.covers_block(block),
             });
         }
         let readers = self.searcher.segment_readers();
@@ -293,7 +316,8 @@ impl Snapshot {
             {
                 spans.sort_unstable_by_key(|span| span.first);
                 let found = |doc, inside| call(segment, columns, doc, inside);
-                read(weight, reader, &spans, found).map_err(broken("searching"))?;
+                visit_matching_docs(weight, reader, &spans, found)
+                    .map_err(index_error("searching"))?;
             }
         }
         Ok(())
@@ -302,17 +326,17 @@ impl Snapshot {
 
 /// Neighbouring documents that are looked at.
 #[derive(Clone, Copy)]
-struct Span {
+struct DocSpan {
     first: DocId,
     end: DocId,
     inside: bool,
 }
 
 /// Calls with each living document that is found in some spans of a segment, which come in order.
-fn read(
+fn visit_matching_docs(
     weight: &dyn Weight,
     reader: &SegmentReader,
-    spans: &[Span],
+    spans: &[DocSpan],
     mut call: impl FnMut(DocId, bool),
 ) -> tantivy::Result<()> {
     let alive = reader.alive_bitset();

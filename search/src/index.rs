@@ -5,44 +5,44 @@ use std::sync::Arc;
 
 use base::Fault;
 use parking_lot::{Mutex, RwLock};
-use query::person;
+use query::person_feature;
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Term};
 
-use crate::schema::{FORMAT, Fields, register, schema};
-use crate::snapshot::Snapshot;
-use crate::{Entry, broken};
+use crate::schema::{FORMAT, IndexFields, build_schema, register_tokenizer};
+use crate::snapshot::IndexSnapshot;
+use crate::{IndexDocument, index_error};
 
 /// Memory for what is not written yet.
-const HEAP: usize = 20 << 20;
+const WRITER_HEAP_BYTES: usize = 20 << 20;
 /// The share of removed posts from which on a segment is written anew.
-const REMOVED: f32 = 0.3;
+const MAX_DELETED_RATIO: f32 = 0.3;
 
 /// An index of posts in a folder. What is added is found after [`Index::commit`].
-pub struct Index {
+pub struct PostIndex {
     folder: PathBuf,
-    open: Mutex<Open>,
-    current: RwLock<Arc<Snapshot>>,
+    open: Mutex<OpenIndex>,
+    current: RwLock<Arc<IndexSnapshot>>,
 }
 
-struct Open {
+struct OpenIndex {
     index: tantivy::Index,
-    fields: Fields,
+    fields: IndexFields,
     reader: IndexReader,
     writer: Option<IndexWriter>,
-    mark: Option<String>,
+    checkpoint: Option<String>,
 }
 
-impl Index {
+impl PostIndex {
     /// Opens the index in a folder. Where there is none, or one of another format, or one that
     /// cannot be read, a new one takes its place, which has no mark.
     pub fn open(folder: &Path) -> Result<Self, Fault> {
-        let open = match Open::existing(folder) {
+        let open = match OpenIndex::open_existing(folder) {
             Ok(Some(open)) => open,
-            Ok(None) | Err(_) => Open::new(folder)?,
+            Ok(None) | Err(_) => OpenIndex::new(folder)?,
         };
-        let first = Snapshot::new(open.reader.searcher(), None)?;
+        let first = IndexSnapshot::new(open.reader.searcher(), None)?;
         Ok(Self {
             folder: folder.to_owned(),
             open: Mutex::new(open),
@@ -51,13 +51,13 @@ impl Index {
     }
 
     /// The mark of the last commit; none in a new index.
-    pub fn mark(&self) -> Option<String> {
-        self.open.lock().mark.clone()
+    pub fn checkpoint(&self) -> Option<String> {
+        self.open.lock().checkpoint.clone()
     }
 
     /// Adds posts. `new` promises that none of them is there yet; otherwise they take the place of
     /// what is there of them.
-    pub fn add(&self, entries: &[Entry], new: bool) -> Result<(), Fault> {
+    pub fn add_documents(&self, entries: &[IndexDocument], new: bool) -> Result<(), Fault> {
         let mut open = self.open.lock();
         let fields = open.fields;
         let writer = open.writer()?;
@@ -66,14 +66,14 @@ impl Index {
                 writer.delete_term(Term::from_field_i64(fields.id, entry.id));
             }
             writer
-                .add_document(entry.document(fields))
-                .map_err(broken("adding to the index"))?;
+                .add_document(entry.to_tantivy(fields))
+                .map_err(index_error("adding to the index"))?;
         }
         Ok(())
     }
 
     /// Removes posts by their ids.
-    pub fn remove(&self, ids: &[i64]) -> Result<(), Fault> {
+    pub fn remove_posts(&self, ids: &[i64]) -> Result<(), Fault> {
         let mut open = self.open.lock();
         let field = open.fields.id;
         let writer = open.writer()?;
@@ -84,9 +84,12 @@ impl Index {
     }
 
     /// Removes all posts of an author.
-    pub fn remove_author(&self, author: i64) -> Result<(), Fault> {
+    pub fn remove_author_posts(&self, author: i64) -> Result<(), Fault> {
         let mut open = self.open.lock();
-        let term = Term::from_field_u64(open.fields.marks, person(query::Mark::From, author));
+        let term = Term::from_field_u64(
+            open.fields.marks,
+            person_feature(query::FeatureKind::From, author),
+        );
         open.writer()?.delete_term(term);
         Ok(())
     }
@@ -103,14 +106,14 @@ impl Index {
         let searcher = open.reader.searcher();
         drop(open);
         let before = self.snapshot();
-        let next = Snapshot::new(searcher, Some(&before))?;
+        let next = IndexSnapshot::new(searcher, Some(&before))?;
         *self.current.write() = Arc::new(next);
         Ok(())
     }
 
     /// Gives back the memory that writing takes, until something is written again. What was not
     /// committed is forgotten.
-    pub fn rest(&self) {
+    pub fn release_writer(&self) {
         self.open.lock().writer = None;
     }
 
@@ -118,22 +121,22 @@ impl Index {
     pub fn clear(&self) -> Result<(), Fault> {
         let mut open = self.open.lock();
         open.writer = None;
-        *open = Open::new(&self.folder)?;
-        let first = Snapshot::new(open.reader.searcher(), None)?;
+        *open = OpenIndex::new(&self.folder)?;
+        let first = IndexSnapshot::new(open.reader.searcher(), None)?;
         *self.current.write() = Arc::new(first);
         Ok(())
     }
 
     /// The index as it was at the last commit.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn snapshot(&self) -> Arc<IndexSnapshot> {
         Arc::clone(&self.current.read())
     }
 }
 
-impl Open {
+impl OpenIndex {
     /// The index in a folder, if it is one of this format.
-    fn existing(folder: &Path) -> Result<Option<Self>, tantivy::TantivyError> {
-        let Some(latest) = versions(folder).into_iter().max() else {
+    fn open_existing(folder: &Path) -> Result<Option<Self>, tantivy::TantivyError> {
+        let Some(latest) = version_folders(folder).into_iter().max() else {
             return Ok(None);
         };
         let directory = MmapDirectory::open(folder.join(latest.to_string()))?;
@@ -145,54 +148,59 @@ impl Open {
         let Some((format, mark)) = payload.split_once('\n') else {
             return Ok(None);
         };
-        if format != FORMAT.to_string() || index.schema() != schema().0 {
+        if format != FORMAT.to_string() || index.schema() != build_schema().0 {
             return Ok(None);
         }
         let mark = Some(mark.to_owned());
-        Self::around(index, mark).map(Some)
+        Self::from_tantivy_index(index, mark).map(Some)
     }
 
     /// A new index in a folder, whatever was there. It has a folder of its own inside: what still
     /// writes to one that was given up cannot reach it.
     fn new(folder: &Path) -> Result<Self, Fault> {
-        let before = versions(folder);
+        let before = version_folders(folder);
         let next = before.iter().max().map_or(1, |latest| latest + 1);
         let own = folder.join(next.to_string());
-        std::fs::create_dir_all(&own).map_err(Fault::when("making the index's folder"))?;
+        std::fs::create_dir_all(&own).map_err(Fault::context("making the index's folder"))?;
         for old in before {
             // What is left of it is removed the next time.
             let _left = std::fs::remove_dir_all(folder.join(old.to_string()));
         }
         let directory =
-            MmapDirectory::open(&own).map_err(Fault::when("opening the index's folder"))?;
+            MmapDirectory::open(&own).map_err(Fault::context("opening the index's folder"))?;
         let settings = IndexSettings {
             docstore_compress_dedicated_thread: false,
             ..IndexSettings::default()
         };
-        let index = tantivy::Index::create(directory, schema().0, settings)
-            .map_err(broken("making the index"))?;
-        Self::around(index, None).map_err(broken("making the index"))
+        let index = tantivy::Index::create(directory, build_schema().0, settings)
+            .map_err(index_error("making the index"))?;
+        Self::from_tantivy_index(index, None).map_err(index_error("making the index"))
     }
 
-    fn around(index: tantivy::Index, mark: Option<String>) -> Result<Self, tantivy::TantivyError> {
-        register(&index);
+    fn from_tantivy_index(
+        index: tantivy::Index,
+        mark: Option<String>,
+    ) -> Result<Self, tantivy::TantivyError> {
+        register_tokenizer(&index);
         let reader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
             .try_into()?;
         Ok(Self {
             index,
-            fields: schema().1,
+            fields: build_schema().1,
             reader,
             writer: None,
-            mark,
+            checkpoint: mark,
         })
     }
 
     fn writer(&mut self) -> Result<&mut IndexWriter, Fault> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => self.new_writer().map_err(broken("writing the index"))?,
+            None => self
+                .new_writer()
+                .map_err(index_error("writing the index"))?,
         };
         Ok(self.writer.insert(writer))
     }
@@ -201,11 +209,11 @@ impl Open {
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
             .num_merge_threads(1)
-            .memory_budget_per_thread(HEAP)
+            .memory_budget_per_thread(WRITER_HEAP_BYTES)
             .build();
         let writer = self.index.writer_with_options(options)?;
         let mut policy = LogMergePolicy::default();
-        policy.set_del_docs_ratio_before_merge(REMOVED);
+        policy.set_del_docs_ratio_before_merge(MAX_DELETED_RATIO);
         writer.set_merge_policy(Box::new(policy));
         Ok(writer)
     }
@@ -217,14 +225,16 @@ impl Open {
             prepared.set_payload(&payload);
             prepared.commit()
         });
-        committed.map_err(broken("committing to the index"))?;
-        self.mark = Some(mark.to_owned());
-        self.reader.reload().map_err(broken("opening the index"))
+        committed.map_err(index_error("committing to the index"))?;
+        self.checkpoint = Some(mark.to_owned());
+        self.reader
+            .reload()
+            .map_err(index_error("opening the index"))
     }
 }
 
 /// The indexes in a folder: the one in use, and remains of others.
-fn versions(folder: &Path) -> Vec<u64> {
+fn version_folders(folder: &Path) -> Vec<u64> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     names.filter_map(|name| name.parse().ok()).collect()

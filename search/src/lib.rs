@@ -6,20 +6,20 @@
 //! them, however many there are. No SQL, no HTTP, no time of its own.
 
 mod document;
-mod except;
+mod exclusion;
 mod find;
 mod index;
 mod plan;
 mod schema;
 mod snapshot;
 
-pub use document::Entry;
-pub use find::{Hit, Window};
-pub use index::Index;
-pub use plan::{Known, Plan};
-pub use snapshot::Snapshot;
+pub use document::IndexDocument;
+pub use find::{SearchHit, SearchWindow};
+pub use index::PostIndex;
+pub use plan::{QueryPlan, SearchLookups};
+pub use snapshot::IndexSnapshot;
 
 /// Says what failed.
-fn broken(what: &'static str) -> impl Fn(tantivy::TantivyError) -> base::Fault {
-    move |error| base::Fault::when(what)(error)
+fn index_error(what: &'static str) -> impl Fn(tantivy::TantivyError) -> base::Fault {
+    move |error| base::Fault::context(what)(error)
 }

@@ -3,18 +3,18 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use query::{Asked, Node, Query, Term, person, speaks};
+use query::{IndexLookup, ParsedQuery, QueryNode, QueryTerm, language_matches, person_feature};
 use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
 use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, PhraseQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, SegmentReader};
 
-use crate::except::Except;
-use crate::schema::{Fields, LANGUAGE, ROOT, schema, spell};
+use crate::exclusion::ExclusionQuery;
+use crate::schema::{IndexFields, LANGUAGE_SHIFT, ROOT_SHIFT, build_schema, encode_word};
 
 /// Facts that change without the posts they are about, as they are now.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct SearchLookups {
     /// The ids that a username or a text of digits may mean.
     pub people: HashMap<String, Vec<i64>>,
     /// The members of lists.
@@ -22,135 +22,151 @@ pub struct Known {
 }
 
 /// A query made ready for the index.
-pub struct Plan {
+pub struct QueryPlan {
     pub(crate) query: Box<dyn tantivy::query::Query>,
-    decided: bool,
+    is_exact: bool,
 }
 
-impl Plan {
+impl QueryPlan {
     /// Makes a query ready.
-    pub fn new(query: &Query, known: &Known) -> Self {
-        let mut maker = Maker {
-            fields: schema().1,
-            known,
-            decided: true,
+    pub fn new(query: &ParsedQuery, known: &SearchLookups) -> Self {
+        let mut maker = PlanBuilder {
+            fields: build_schema().1,
+            lookups: known,
+            is_exact: true,
         };
-        let made = maker.node(query.root());
+        let made = maker.build_node(query.root());
         Self {
             query: made,
-            decided: maker.decided,
+            is_exact: maker.is_exact,
         }
     }
 
     /// Finds everything.
-    pub fn everything() -> Self {
+    pub fn match_all() -> Self {
         Self {
             query: Box::new(AllQuery),
-            decided: true,
+            is_exact: true,
         }
     }
 
     /// Whether all that is found matches. Otherwise some of it may not, and [`query::matches`] has
     /// the last word; nothing that matches is missed.
-    pub const fn is_decided(&self) -> bool {
-        self.decided
+    pub const fn is_exact(&self) -> bool {
+        self.is_exact
     }
 }
 
-type Made = Box<dyn tantivy::query::Query>;
+type BoxedQuery = Box<dyn tantivy::query::Query>;
 
-struct Maker<'a> {
-    fields: Fields,
-    known: &'a Known,
-    decided: bool,
+struct PlanBuilder<'a> {
+    fields: IndexFields,
+    lookups: &'a SearchLookups,
+    is_exact: bool,
 }
 
-impl Maker<'_> {
-    fn node(&mut self, node: &Node) -> Made {
+impl PlanBuilder<'_> {
+    fn build_node(&mut self, node: &QueryNode) -> BoxedQuery {
         match node {
-            Node::All(parts) => {
+            QueryNode::All(parts) => {
                 let (mut from, mut out) = (Vec::new(), Vec::new());
                 for part in parts {
                     match part {
-                        Node::Not(term) => self.denied(term, &mut from, &mut out),
-                        other => from.push(self.node(other)),
+                        QueryNode::Not(term) => self.build_negated(term, &mut from, &mut out),
+                        other => from.push(self.build_node(other)),
                     }
                 }
-                rest(from, out)
+                intersection_except(from, out)
             }
-            Node::Any(parts) => any(parts.iter().map(|part| self.node(part)).collect()),
-            Node::Is(term) => self.said(term, true),
-            Node::Not(term) => {
+            QueryNode::Any(parts) => {
+                union_query(parts.iter().map(|part| self.build_node(part)).collect())
+            }
+            QueryNode::Is(term) => self.build_term(term, true),
+            QueryNode::Not(term) => {
                 let (mut from, mut out) = (Vec::new(), Vec::new());
-                self.denied(term, &mut from, &mut out);
-                rest(from, out)
+                self.build_negated(term, &mut from, &mut out);
+                intersection_except(from, out)
             }
         }
     }
 
     /// What a term denies, beside other clauses: what must be, and what must not.
-    fn denied(&mut self, term: &Term, from: &mut Vec<Made>, out: &mut Vec<Made>) {
-        match term.asked() {
+    fn build_negated(
+        &mut self,
+        term: &QueryTerm,
+        from: &mut Vec<BoxedQuery>,
+        out: &mut Vec<BoxedQuery>,
+    ) {
+        match term.index_lookup() {
             // A column says no as easily as yes.
-            Asked::Flag(_) | Asked::Language(_) | Asked::List(_) => {
-                from.push(self.said(term, false));
+            IndexLookup::Flag(_) | IndexLookup::Language(_) | IndexLookup::List(_) => {
+                from.push(self.build_term(term, false));
             }
             // What the index only guesses cannot be left out.
-            Asked::Marks { decided: false, .. } | Asked::Counter(..) | Asked::Unknown => {
-                self.decided = false;
+            IndexLookup::Features { exact: false, .. }
+            | IndexLookup::Counter(..)
+            | IndexLookup::Unknown => {
+                self.is_exact = false;
             }
-            _ => out.push(self.said(term, true)),
+            _ => out.push(self.build_term(term, true)),
         }
     }
 
-    fn said(&mut self, term: &Term, yes: bool) -> Made {
-        match term.asked() {
-            Asked::Words(words) => self.words(&words),
-            Asked::Marks { marks, decided } => {
-                self.decided &= decided;
-                self.marks(marks)
+    fn build_term(&mut self, term: &QueryTerm, yes: bool) -> BoxedQuery {
+        match term.index_lookup() {
+            IndexLookup::Words(words) => self.words_query(&words),
+            IndexLookup::Features {
+                features: marks,
+                exact: decided,
+            } => {
+                self.is_exact &= decided;
+                self.features_query(marks)
             }
-            Asked::Root { id, mark } => {
+            IndexLookup::ConversationRoot { id, feature: mark } => {
                 let id = tantivy::Term::from_field_i64(self.fields.id, id);
-                let root = by_flags(|flags| flags >> ROOT & 1 == 1);
-                let first: Made = Box::new(BooleanQuery::intersection(vec![exact(id), root]));
-                any(vec![first, self.marks(vec![mark])])
+                let root = flags_query(|flags| flags >> ROOT_SHIFT & 1 == 1);
+                let first: BoxedQuery =
+                    Box::new(BooleanQuery::intersection(vec![exact_term_query(id), root]));
+                union_query(vec![first, self.features_query(vec![mark])])
             }
-            Asked::Person { mark, name } => {
-                let ids = self.known.people.get(name).map_or(&[][..], Vec::as_slice);
-                self.marks(ids.iter().map(|id| person(mark, *id)).collect())
+            IndexLookup::Person { kind: mark, name } => {
+                let ids = self.lookups.people.get(name).map_or(&[][..], Vec::as_slice);
+                self.features_query(ids.iter().map(|id| person_feature(mark, *id)).collect())
             }
-            Asked::List(list) => {
-                let members = self.known.lists.get(&list).cloned().unwrap_or_default();
-                by_author(members, yes)
+            IndexLookup::List(list) => {
+                let members = self.lookups.lists.get(&list).cloned().unwrap_or_default();
+                authors_query(members, yes)
             }
-            Asked::Flag(bit) => by_flags(move |flags| (flags & u64::from(bit) != 0) == yes),
-            Asked::Language(asked) => {
+            IndexLookup::Flag(bit) => {
+                flags_query(move |flags| (flags & u64::from(bit) != 0) == yes)
+            }
+            IndexLookup::Language(asked) => {
                 let among: Vec<bool> = (0..=u8::MAX)
-                    .map(|posted| speaks(asked, posted) == yes)
+                    .map(|posted| language_matches(asked, posted) == yes)
                     .collect();
-                by_flags(move |flags| {
-                    let posted = usize::try_from(flags >> LANGUAGE & 0xff).unwrap_or(usize::MAX);
+                flags_query(move |flags| {
+                    let posted =
+                        usize::try_from(flags >> LANGUAGE_SHIFT & 0xff).unwrap_or(usize::MAX);
                     among.get(posted).copied().unwrap_or(!yes)
                 })
             }
-            Asked::Counter(..) | Asked::Unknown => {
-                self.decided = false;
+            IndexLookup::Counter(..) | IndexLookup::Unknown => {
+                self.is_exact = false;
                 Box::new(AllQuery)
             }
         }
     }
 
-    fn words(&self, words: &[u64]) -> Made {
+    fn words_query(&self, words: &[u64]) -> BoxedQuery {
         let mut text = String::new();
         let terms = words.iter().map(|word| {
             text.clear();
-            spell(*word, &mut text);
+            encode_word(*word, &mut text);
             tantivy::Term::from_field_text(self.fields.words, &text)
         });
         let mut terms: Vec<tantivy::Term> = terms.collect();
         match (terms.len(), terms.pop()) {
-            (1, Some(only)) => exact(only),
+            (1, Some(only)) => exact_term_query(only),
             (_, Some(last)) => {
                 terms.push(last);
                 Box::new(PhraseQuery::new(terms))
@@ -159,19 +175,19 @@ impl Maker<'_> {
         }
     }
 
-    fn marks(&self, marks: Vec<u64>) -> Made {
+    fn features_query(&self, marks: Vec<u64>) -> BoxedQuery {
         let terms = marks
             .into_iter()
-            .map(|mark| exact(tantivy::Term::from_field_u64(self.fields.marks, mark)));
-        any(terms.collect())
+            .map(|mark| exact_term_query(tantivy::Term::from_field_u64(self.fields.marks, mark)));
+        union_query(terms.collect())
     }
 }
 
-fn exact(term: tantivy::Term) -> Made {
+fn exact_term_query(term: tantivy::Term) -> BoxedQuery {
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
-fn any(mut queries: Vec<Made>) -> Made {
+fn union_query(mut queries: Vec<BoxedQuery>) -> BoxedQuery {
     match (queries.len(), queries.pop()) {
         (_, None) => Box::new(EmptyQuery),
         (1, Some(only)) => only,
@@ -183,8 +199,8 @@ fn any(mut queries: Vec<Made>) -> Made {
 }
 
 /// What meets all of some queries and none of others.
-fn rest(mut from: Vec<Made>, out: Vec<Made>) -> Made {
-    let from: Made = match (from.len(), from.pop()) {
+fn intersection_except(mut from: Vec<BoxedQuery>, out: Vec<BoxedQuery>) -> BoxedQuery {
+    let from: BoxedQuery = match (from.len(), from.pop()) {
         (_, None) => Box::new(AllQuery),
         (1, Some(only)) => only,
         (_, Some(last)) => {
@@ -195,11 +211,14 @@ fn rest(mut from: Vec<Made>, out: Vec<Made>) -> Made {
     if out.is_empty() {
         from
     } else {
-        Box::new(Except { from, out })
+        Box::new(ExclusionQuery {
+            included: from,
+            excluded: out,
+        })
     }
 }
 
-fn by_flags(holds: impl Fn(u64) -> bool + Clone + Send + Sync + 'static) -> Made {
+fn flags_query(holds: impl Fn(u64) -> bool + Clone + Send + Sync + 'static) -> BoxedQuery {
     let segment = move |reader: &SegmentReader| {
         let holds = holds.clone();
         let flags = reader.fast_fields().u64("flags")?.first_or_default_col(0);
@@ -208,7 +227,7 @@ fn by_flags(holds: impl Fn(u64) -> bool + Clone + Send + Sync + 'static) -> Made
     Box::new(DocPredicateQuery::from(FunctionPredicate::from(segment)))
 }
 
-fn by_author(members: Arc<HashSet<i64>>, yes: bool) -> Made {
+fn authors_query(members: Arc<HashSet<i64>>, yes: bool) -> BoxedQuery {
     let segment = move |reader: &SegmentReader| {
         let members = Arc::clone(&members);
         let authors = reader.fast_fields().i64("author")?.first_or_default_col(0);

@@ -11,7 +11,7 @@ pub(crate) const FORMAT: u32 = 1;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields {
+pub(crate) struct IndexFields {
     /// Words with their places: text, links, places and entities, told apart by their hashes.
     pub(crate) words: Field,
     /// Whole features.
@@ -25,17 +25,17 @@ pub(crate) struct Fields {
 }
 
 /// Where the language stands in `flags`: eight bits.
-pub(crate) const LANGUAGE: u32 = 16;
+pub(crate) const LANGUAGE_SHIFT: u32 = 16;
 /// Where it stands whether a post begins its conversation.
-pub(crate) const ROOT: u32 = 24;
+pub(crate) const ROOT_SHIFT: u32 = 24;
 
-pub(crate) fn schema() -> (Schema, Fields) {
+pub(crate) fn build_schema() -> (Schema, IndexFields) {
     let mut builder = Schema::builder();
     let words = TextFieldIndexing::default()
-        .set_tokenizer(WORDS)
+        .set_tokenizer(WORDS_TOKENIZER)
         .set_fieldnorms(false)
         .set_index_option(IndexRecordOption::WithFreqsAndPositions);
-    let fields = Fields {
+    let fields = IndexFields {
         words: builder.add_text_field("words", TextOptions::default().set_indexing_options(words)),
         marks: builder.add_u64_field("marks", INDEXED),
         id: builder.add_i64_field("id", INDEXED | FAST),
@@ -46,18 +46,20 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
-pub(crate) fn register(index: &Index) {
-    index.tokenizers().register(WORDS, Words::default());
+pub(crate) fn register_tokenizer(index: &Index) {
+    index
+        .tokenizers()
+        .register(WORDS_TOKENIZER, HashedWordTokenizer::default());
 }
 
-const WORDS: &str = "hashed";
+const WORDS_TOKENIZER: &str = "hashed";
 /// Letters of a word in the index: 48 bits of its hash, six a letter.
-const LETTERS: usize = 8;
+const LETTERS_PER_WORD: usize = 8;
 
 /// Writes a word's hash in letters.
-pub(crate) fn spell(word: u64, out: &mut String) {
+pub(crate) fn encode_word(word: u64, out: &mut String) {
     let mut rest = word;
-    for _ in 0..LETTERS {
+    for _ in 0..LETTERS_PER_WORD {
         // Any 64 letters do: those from `?` on.
         let six = u8::try_from(rest & 63).unwrap_or(0);
         out.push(char::from(b'?' + six));
@@ -67,32 +69,32 @@ pub(crate) fn spell(word: u64, out: &mut String) {
 
 /// Takes a run of hashed words apart.
 #[derive(Clone, Default)]
-struct Words {
+struct HashedWordTokenizer {
     token: Token,
 }
 
-struct Run<'a> {
+struct HashedWordStream<'a> {
     rest: &'a str,
     token: &'a mut Token,
 }
 
-impl Tokenizer for Words {
-    type TokenStream<'a> = Run<'a>;
+impl Tokenizer for HashedWordTokenizer {
+    type TokenStream<'a> = HashedWordStream<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Run<'a> {
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> HashedWordStream<'a> {
         self.token.reset();
-        Run {
+        HashedWordStream {
             rest: text,
             token: &mut self.token,
         }
     }
 }
 
-impl TokenStream for Run<'_> {
+impl TokenStream for HashedWordStream<'_> {
     fn advance(&mut self) -> bool {
         self.token.position = self.token.position.wrapping_add(1);
         self.token.text.clear();
-        match self.rest.split_at_checked(LETTERS) {
+        match self.rest.split_at_checked(LETTERS_PER_WORD) {
             Some((word, rest)) => {
                 self.token.text.push_str(word);
                 self.rest = rest;

@@ -9,17 +9,17 @@ use tantivy::index::SegmentId;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
-use crate::schema::schema;
-use crate::{Hit, broken};
+use crate::schema::build_schema;
+use crate::{SearchHit, index_error};
 
 /// Documents whose bounds are known together.
-const BLOCK: u32 = 4_096;
+const BLOCK_DOCS: u32 = 4_096;
 /// The same for counting by time: so few that most lie within an hour. A block holds whole ones.
-pub(crate) const STEP: u32 = 256;
+pub(crate) const STEP_DOCS: u32 = 256;
 
 /// Neighbouring documents of a segment, and what they span.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
+pub(crate) struct DocBlock {
     pub(crate) segment: usize,
     pub(crate) first: DocId,
     pub(crate) end: DocId,
@@ -31,35 +31,36 @@ pub(crate) struct Block {
 
 /// What is read of each document of a segment.
 #[derive(Clone)]
-pub(crate) struct Columns {
+pub(crate) struct SegmentColumns {
     pub(crate) ids: Arc<dyn ColumnValues<i64>>,
     pub(crate) times: Arc<dyn ColumnValues<i64>>,
     /// The earliest and the latest time of each [`STEP`] documents.
     pub(crate) steps: Arc<[(i64, i64)]>,
-    blocks: Arc<[Block]>,
+    blocks: Arc<[DocBlock]>,
 }
 
 /// The index as it was at a commit.
-pub struct Snapshot {
+pub struct IndexSnapshot {
     pub(crate) searcher: Searcher,
-    pub(crate) columns: Vec<Columns>,
+    pub(crate) columns: Vec<SegmentColumns>,
     /// The blocks of all segments, those with the highest ids first.
-    pub(crate) blocks: Vec<Block>,
-    known: HashMap<SegmentId, Columns>,
+    pub(crate) blocks: Vec<DocBlock>,
+    columns_by_segment: HashMap<SegmentId, SegmentColumns>,
 }
 
-impl Snapshot {
+impl IndexSnapshot {
     /// Reads the bounds of segments that the snapshot before did not have.
     pub(crate) fn new(searcher: Searcher, before: Option<&Self>) -> Result<Self, Fault> {
         let (mut columns, mut blocks, mut known) = (Vec::new(), Vec::new(), HashMap::new());
         for (place, reader) in searcher.segment_readers().iter().enumerate() {
             let id = reader.segment_id();
-            let there = before.and_then(|before| before.known.get(&id).cloned());
+            let there = before.and_then(|before| before.columns_by_segment.get(&id).cloned());
             let read = match there {
                 Some(read) => read,
-                None => Columns::read(reader).map_err(broken("reading the index's columns"))?,
+                None => SegmentColumns::from_segment(reader)
+                    .map_err(index_error("reading the index's columns"))?,
             };
-            blocks.extend(read.blocks.iter().map(|block| Block {
+            blocks.extend(read.blocks.iter().map(|block| DocBlock {
                 segment: place,
                 ..*block
             }));
@@ -71,7 +72,7 @@ impl Snapshot {
             searcher,
             columns,
             blocks,
-            known,
+            columns_by_segment: known,
         })
     }
 
@@ -81,14 +82,14 @@ impl Snapshot {
     }
 
     /// Whether it holds a post.
-    pub fn holds(&self, id: i64) -> Result<bool, Fault> {
-        let field = schema().1.id;
+    pub fn contains_post(&self, id: i64) -> Result<bool, Fault> {
+        let field = build_schema().1.id;
         let term = Term::from_field_i64(field, id);
         let mut readers = self.searcher.segment_readers().iter();
         let held = readers.try_fold(false, |held, reader| {
-            Ok(held || is_in(reader, &term, field)?)
+            Ok(held || segment_contains(reader, &term, field)?)
         });
-        held.map_err(broken("looking into the index"))
+        held.map_err(index_error("looking into the index"))
     }
 
     /// Whether it holds none.
@@ -97,7 +98,7 @@ impl Snapshot {
     }
 }
 
-fn is_in(reader: &SegmentReader, term: &Term, field: Field) -> tantivy::Result<bool> {
+fn segment_contains(reader: &SegmentReader, term: &Term, field: Field) -> tantivy::Result<bool> {
     let index = reader.inverted_index(field)?;
     let Some(mut found) = index.read_postings(term, IndexRecordOption::Basic)? else {
         return Ok(false);
@@ -111,22 +112,27 @@ fn is_in(reader: &SegmentReader, term: &Term, field: Field) -> tantivy::Result<b
     Ok(false)
 }
 
-impl Columns {
-    pub(crate) fn hit(&self, doc: DocId) -> Hit {
-        Hit {
+impl SegmentColumns {
+    pub(crate) fn read_hit(&self, doc: DocId) -> SearchHit {
+        SearchHit {
             id: self.ids.get_val(doc),
-            at: self.times.get_val(doc),
+            created_at_ms: self.times.get_val(doc),
         }
     }
 
-    fn read(reader: &SegmentReader) -> tantivy::Result<Self> {
+    fn from_segment(reader: &SegmentReader) -> tantivy::Result<Self> {
         let ids = reader.fast_fields().i64("id")?.first_or_default_col(0);
         let times = reader.fast_fields().i64("at")?.first_or_default_col(0);
         let (mut blocks, mut steps) = (Vec::new(), Vec::new());
         let mut first = 0;
         while first < reader.max_doc() {
-            let end = reader.max_doc().min(first + BLOCK);
-            blocks.push(Block::read((first, end), &*ids, &*times, &mut steps));
+            let end = reader.max_doc().min(first + BLOCK_DOCS);
+            blocks.push(DocBlock::from_documents(
+                (first, end),
+                &*ids,
+                &*times,
+                &mut steps,
+            ));
             first = end;
         }
         Ok(Self {
@@ -138,8 +144,8 @@ impl Columns {
     }
 }
 
-impl Block {
-    fn read(
+impl DocBlock {
+    fn from_documents(
         (first, end): (DocId, DocId),
         ids: &dyn ColumnValues<i64>,
         times: &dyn ColumnValues<i64>,
@@ -160,7 +166,7 @@ impl Block {
             block.highest = block.highest.max(id);
             block.earliest = block.earliest.min(at);
             block.latest = block.latest.max(at);
-            if let Some(step) = steps.last_mut().filter(|_| doc % STEP != 0) {
+            if let Some(step) = steps.last_mut().filter(|_| doc % STEP_DOCS != 0) {
                 *step = (step.0.min(at), step.1.max(at));
             } else {
                 steps.push((at, at));

@@ -50,8 +50,8 @@ pub fn count_post_series(
         start.into(),
         length.into(),
         post.into(),
-        base::id::first_at(start).into(),
-        base::id::first_at(end).into(),
+        base::id::first_snowflake_at(start).into(),
+        base::id::first_snowflake_at(end).into(),
     ];
     tx.query_rows(sql, &args, |row| Ok((row.int(0)?, row.int(1)?)))
 }

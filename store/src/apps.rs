@@ -205,7 +205,10 @@ pub fn lock(tx: &mut Tx<'_>, id: AppId) -> Result<(), Fault> {
 
 /// Registers an app.
 pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
-    let secret = tx.encrypt(&secret_encryption_context(app.id), app.api_secret.reveal())?;
+    let secret = tx.encrypt(
+        &secret_encryption_context(app.id),
+        app.api_secret.expose_secret(),
+    )?;
     let sql = "INSERT INTO app (id, owner_id, name, description, website_url, created_at, state, \
                api_key, api_secret, client_id, client_secret_digest, kind, permission, \
                request_email, sign_in, access_level, entitlements, callback_urls, vocabulary) \
@@ -237,7 +240,10 @@ pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
 /// Stores everything of an app that can change.
 pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
     tx.mark_credentials_changed();
-    let secret = tx.encrypt(&secret_encryption_context(app.id), app.api_secret.reveal())?;
+    let secret = tx.encrypt(
+        &secret_encryption_context(app.id),
+        app.api_secret.expose_secret(),
+    )?;
     let sql = "UPDATE app SET name = $1, description = $2, website_url = $3, state = $4, \
                api_key = $5, api_secret = $6, client_secret_digest = $7, kind = $8, \
                permission = $9, request_email = $10, sign_in = $11, access_level = $12, \
@@ -278,7 +284,7 @@ pub fn bearer_token(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Secret>, Fault>
 pub fn set_bearer_token(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> Result<(), Fault> {
     tx.mark_credentials_changed();
     let sealed = match bearer {
-        Some(bearer) => Some(tx.encrypt(&bearer_encryption_context(id), bearer.reveal())?),
+        Some(bearer) => Some(tx.encrypt(&bearer_encryption_context(id), bearer.expose_secret())?),
         None => None,
     };
     let digest = bearer.map(|bearer| bearer.digest().to_vec());

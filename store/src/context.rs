@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
-use base::id::Ids;
-use base::seal::Keyring;
-use base::{Chance, Clock};
+use base::encryption::Keyring;
+use base::id::IdGenerator;
+use base::{Clock, Rng};
 use tokio::sync::watch;
 
 /// Time, chance, ids and keys: the world that a store lives in.
@@ -12,9 +12,9 @@ pub struct StoreContext {
     /// The platform's clock.
     pub clock: Clock,
     /// The source of random bytes.
-    pub rng: Chance,
+    pub rng: Rng,
     /// The issuer of ids.
-    pub ids: Ids,
+    pub ids: IdGenerator,
     /// The keys that secrets are encrypted with.
     pub keyring: Keyring,
     /// Raised by every commit after which a credential may mean something else. What was worked

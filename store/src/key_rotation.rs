@@ -159,7 +159,7 @@ pub fn rotate_batch(
             step.already_current += 1;
         } else if !count {
             let plain = tx.decrypt(&one.encryption_context, sealed)?;
-            let fresh = tx.encrypt(&one.encryption_context, plain.reveal())?;
+            let fresh = tx.encrypt(&one.encryption_context, plain.expose_secret())?;
             // Whoever changed it meanwhile sealed it with the current key.
             tx.execute(
                 column.update_sql,

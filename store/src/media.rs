@@ -1,6 +1,6 @@
 //! Media objects: what a post's `media_keys` name.
 
-use base::id::kind;
+use base::id::marker;
 use base::{Fault, Id, PostId, Time, UserId};
 
 use crate::Tx;
@@ -12,7 +12,7 @@ pub struct Media {
     /// `<prefix>_<id>`: prefix 3 for a photo, 7 or 13 for a video, 16 for an animated GIF.
     pub media_key: String,
     /// The number after the prefix.
-    pub id: Id<kind::Media>,
+    pub id: Id<marker::MediaMarker>,
     /// Who uploaded it.
     pub owner_id: UserId,
     /// `photo`, `video` or `animated_gif`.
@@ -115,7 +115,7 @@ fn media_from_row(row: &SqlRow<'_, '_>) -> Result<Media, Fault> {
 }
 
 /// The media object with an id.
-pub fn find_by_id(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Option<Media>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<Media>, Fault> {
     tx.query_row(
         columns!("SELECT ", " FROM media WHERE id = $1"),
         &[id.into()],
@@ -177,26 +177,30 @@ pub fn set_path(tx: &mut Tx<'_>, media_key: &str, path: &str) -> Result<bool, Fa
 }
 
 /// Describes a media object for those who cannot see it.
-pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<kind::Media>, text: &str) -> Result<(), Fault> {
+pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE media SET alt_text = $1 WHERE id = $2";
     tx.execute(sql, &[text.into(), id.into()]).map(|_| ())
 }
 
 /// Lets somebody else post a media object.
-pub fn share(tx: &mut Tx<'_>, id: Id<kind::Media>, user: UserId) -> Result<(), Fault> {
+pub fn share(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Result<(), Fault> {
     let sql = "INSERT INTO media_share (media_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     tx.execute(sql, &[id.into(), user.into()]).map(|_| ())
 }
 
 /// Whether a user whose it is not may post a media object.
-pub fn is_shared(tx: &mut Tx<'_>, id: Id<kind::Media>, user: UserId) -> Result<bool, Fault> {
+pub fn is_shared(
+    tx: &mut Tx<'_>,
+    id: Id<marker::MediaMarker>,
+    user: UserId,
+) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media_share WHERE media_id = $1 AND user_id = $2";
     let found = tx.query_row(sql, &[id.into(), user.into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
 /// A post carries these now.
-pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<kind::Media>]) -> Result<(), Fault> {
+pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>]) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses + 1, expires_at = NULL WHERE id = $1";
     ids.iter()
         .try_for_each(|id| tx.execute(sql, &[(*id).into()]).map(|_| ()))
@@ -205,7 +209,7 @@ pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<kind::Media>]) -> Result<(), Fau
 /// A post that carried these is gone: what nothing carries any more goes as well.
 pub fn remove_post_uses(
     tx: &mut Tx<'_>,
-    ids: &[Id<kind::Media>],
+    ids: &[Id<marker::MediaMarker>],
     goes_at: Time,
 ) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
@@ -215,7 +219,7 @@ pub fn remove_post_uses(
 }
 
 /// A message carries this now.
-pub fn add_message_use(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<(), Fault> {
+pub fn add_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses + 1, expires_at = NULL WHERE id = $1";
     tx.execute(sql, &[id.into()]).map(|_| ())
 }
@@ -223,7 +227,7 @@ pub fn add_message_use(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<(), Fault
 /// A message that carried this is gone: what nothing carries any more goes as well.
 pub fn remove_message_use(
     tx: &mut Tx<'_>,
-    id: Id<kind::Media>,
+    id: Id<marker::MediaMarker>,
     goes_at: Time,
 ) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses - 1, expires_at = \
@@ -232,7 +236,7 @@ pub fn remove_message_use(
 }
 
 /// Whether messages carry this and no post does: it is for their readers only.
-pub fn is_message_only(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<bool, Fault> {
+pub fn is_message_only(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND message_uses > 0";
     Ok(tx.query_row(sql, &[id.into()], |_| Ok(()))?.is_some())
 }
@@ -263,7 +267,7 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
 
 /// Removes a media object that has had its time and what belongs to it; false when a post took
 /// it up meanwhile.
-pub fn remove_expired(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<bool, Fault> {
+pub fn remove_expired(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bool, Fault> {
     let sql = "DELETE FROM media WHERE id = $1 AND expires_at IS NOT NULL AND expires_at <= $2";
     let now = tx.now();
     if tx.execute(sql, &[id.into(), now.into()])? == 0 {
@@ -285,9 +289,9 @@ pub fn remove_expired(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<bool, Faul
 /// Gives a video subtitles in a language, in the place of others.
 pub fn set_subtitles(
     tx: &mut Tx<'_>,
-    video: Id<kind::Media>,
+    video: Id<marker::MediaMarker>,
     language: &str,
-    subtitles: Id<kind::Media>,
+    subtitles: Id<marker::MediaMarker>,
     display_name: &str,
 ) -> Result<(), Fault> {
     let sql = "INSERT INTO subtitle (video_id, language, media_id, display_name) \
@@ -305,9 +309,9 @@ pub fn set_subtitles(
 /// The subtitles of a video in a language.
 pub fn find_subtitles(
     tx: &mut Tx<'_>,
-    video: Id<kind::Media>,
+    video: Id<marker::MediaMarker>,
     language: &str,
-) -> Result<Option<Id<kind::Media>>, Fault> {
+) -> Result<Option<Id<marker::MediaMarker>>, Fault> {
     let sql = "SELECT media_id FROM subtitle WHERE video_id = $1 AND language = $2";
     tx.query_row(sql, &[video.into(), language.into()], |row| row.id(0))
 }
@@ -315,7 +319,7 @@ pub fn find_subtitles(
 /// Takes the subtitles in a language from a video.
 pub fn remove_subtitles(
     tx: &mut Tx<'_>,
-    video: Id<kind::Media>,
+    video: Id<marker::MediaMarker>,
     language: &str,
 ) -> Result<(), Fault> {
     let sql = "DELETE FROM subtitle WHERE video_id = $1 AND language = $2";

@@ -9,7 +9,7 @@ mod inbox;
 
 use std::fmt;
 
-use base::id::kind;
+use base::id::marker;
 use base::{AppId, Fault, Id, PostId, UserId};
 
 use crate::Tx;
@@ -101,7 +101,7 @@ pub struct MessageEvent {
     /// Entities of the text as the interface shows them (JSON), or empty.
     pub entities: String,
     /// The media that a message carries.
-    pub media_id: Option<Id<kind::Media>>,
+    pub media_id: Option<Id<marker::MediaMarker>>,
     /// Its key, or empty.
     pub media_key: String,
     /// Posts that the text links to.

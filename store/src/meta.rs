@@ -1,7 +1,7 @@
 //! Facts about the database itself.
 
 use base::Fault;
-use base::id::first_at;
+use base::id::first_snowflake_at;
 
 use crate::{Tx, hex};
 
@@ -54,7 +54,7 @@ pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     }
     for sql in LAST_ENTRY_TIMES {
         if let Some(at) = tx.query_row(sql, &[], |row| row.time(0))? {
-            highest = highest.max(first_at(at.plus_ms(1)));
+            highest = highest.max(first_snowflake_at(at.plus_ms(1)));
         }
     }
     Ok(highest)

@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use base::{Fault, Stop, Time};
+use base::{Error, Fault, Time};
 use parking_lot::Mutex;
 
 use crate::Store;
@@ -56,7 +56,7 @@ impl NonceRegistry {
         store: &Store,
         digest: [u8; 32],
         now: Time,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Error> {
         let Some(journal) = &self.journal else {
             let expires = now.plus_ms(2 * self.window_ms);
             return store
@@ -117,14 +117,14 @@ impl NonceJournal {
         self.current
             .file
             .write_all(&record)
-            .map_err(Fault::when("writing a nonce"))?;
+            .map_err(Fault::context("writing a nonce"))?;
         Ok(true)
     }
 
     /// The young generation becomes the old one, and the old one is forgotten.
     fn rotate(&mut self, now: Time) -> Result<(), Fault> {
         std::fs::rename(current_path(&self.folder), previous_path(&self.folder))
-            .map_err(Fault::when("turning the nonces"))?;
+            .map_err(Fault::context("turning the nonces"))?;
         let young = NonceGeneration::open(&current_path(&self.folder))?;
         self.previous = std::mem::replace(&mut self.current, young);
         self.started_at = now;
@@ -148,13 +148,13 @@ impl NonceGeneration {
             .read(true)
             .append(true)
             .open(path)
-            .map_err(Fault::when(when))?;
+            .map_err(Fault::context(when))?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(Fault::when(when))?;
+        file.read_to_end(&mut bytes).map_err(Fault::context(when))?;
         // A record that was cut short belongs to a request that was never answered.
         let whole = bytes.len() - bytes.len() % ENTRY_LENGTH;
         file.set_len(u64::try_from(whole).unwrap_or(0))
-            .map_err(Fault::when(when))?;
+            .map_err(Fault::context(when))?;
         let records = bytes
             .chunks_exact(ENTRY_LENGTH)
             .filter_map(|record| record.first_chunk().copied());

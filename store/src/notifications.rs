@@ -52,5 +52,8 @@ pub fn list_before(
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM notification WHERE id IN (SELECT id FROM notification WHERE id < $1 \
                ORDER BY id LIMIT $2)";
-    tx.execute(sql, &[base::id::first_at(before).into(), limit.into()])
+    tx.execute(
+        sql,
+        &[base::id::first_snowflake_at(before).into(), limit.into()],
+    )
 }

@@ -92,7 +92,10 @@ pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<RequestToken>, 
 
 /// Stores a new request token by its digest.
 pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Result<(), Fault> {
-    let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.reveal())?;
+    let secret = tx.encrypt(
+        &secret_encryption_context(token.id),
+        token.secret.expose_secret(),
+    )?;
     let sql = "INSERT INTO oauth1_request (digest, id, app_id, permission, callback, secret, \
                created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let args = [

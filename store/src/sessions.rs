@@ -74,7 +74,7 @@ fn session_from_row(row: &SqlRow<'_, '_>) -> Result<(UserSession, Vec<u8>), Faul
     let digest = <[u8; 32]>::try_from(digest.as_slice());
     let session = UserSession {
         id: row.int(0)?,
-        digest: digest.map_err(Fault::when("the digest of a session"))?,
+        digest: digest.map_err(Fault::context("the digest of a session"))?,
         user_id: row.id(2)?,
         form_key: Secret::new(""),
         created_at: row.time(4)?,
@@ -125,7 +125,10 @@ pub fn list(
 
 /// Begins a session.
 pub fn insert(tx: &mut Tx<'_>, new: &NewSession<'_>, now: Time) -> Result<(), Fault> {
-    let form_key = tx.encrypt(&encryption_context(new.digest), new.form_key.reveal())?;
+    let form_key = tx.encrypt(
+        &encryption_context(new.digest),
+        new.form_key.expose_secret(),
+    )?;
     let sql = "INSERT INTO session (digest, user_id, form_key, created_at, last_seen_at, ttl_ms, \
                address, user_agent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let args = [
@@ -148,7 +151,7 @@ pub fn rotate(
     digest: &[u8; 32],
     form_key: &Secret,
 ) -> Result<bool, Fault> {
-    let form_key = tx.encrypt(&encryption_context(digest), form_key.reveal())?;
+    let form_key = tx.encrypt(&encryption_context(digest), form_key.expose_secret())?;
     let sql = "UPDATE session SET digest = $1, form_key = $2 \
                WHERE digest = $3 AND revoked_at IS NULL";
     Ok(tx.execute(sql, &[digest.into(), (&form_key).into(), old.into()])? > 0)
@@ -223,8 +226,8 @@ const VISITOR_FORM_KEY: &str = "visitor_form_key";
 /// What the tokens of forms are made with that are shown to people who are not signed in: the same
 /// for as long as the database lives.
 pub fn visitor_form_key(tx: &mut Tx<'_>) -> Result<Secret, Fault> {
-    let new = Secret::new(tx.rng().token(43)?);
-    let sealed = hex::encode(&tx.encrypt(VISITOR_FORM_KEY, new.reveal())?);
+    let new = Secret::new(tx.rng().random_token(43)?);
+    let sealed = hex::encode(&tx.encrypt(VISITOR_FORM_KEY, new.expose_secret())?);
     let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
     if tx.execute(sql, &[VISITOR_FORM_KEY.into(), (&sealed).into()])? > 0 {
         return Ok(new);

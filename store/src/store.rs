@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use base::id::Ids;
-use base::seal::Keyring;
-use base::{Chance, Clock, Fault, Stop};
+use base::encryption::Keyring;
+use base::id::IdGenerator;
+use base::{Clock, Error, Fault, Rng};
 use tokio::sync::{oneshot, watch};
 
 use crate::context::StoreContext;
@@ -34,7 +34,7 @@ pub struct StoreOptions {
     /// The platform's clock.
     pub clock: Clock,
     /// The source of random bytes.
-    pub rng: Chance,
+    pub rng: Rng,
     /// The keys that secrets are encrypted with.
     pub keyring: Keyring,
 }
@@ -79,7 +79,7 @@ impl Store {
                 "{missing} migrations are missing: run `locum migrate up`"
             )));
         }
-        let ids = Ids::new(options.clock.clone(), options.node, 0);
+        let ids = IdGenerator::new(options.clock.clone(), options.node, 0);
         let context = Arc::new(StoreContext {
             clock: options.clock,
             rng: options.rng,
@@ -125,9 +125,9 @@ impl Store {
         run_blocking(move || Database::migration_status(&location)).await
     }
 
-    async fn initialize(&self) -> Result<(), Stop> {
+    async fn initialize(&self) -> Result<(), Error> {
         let floor = self.read(|tx| Ok(meta::highest_id(tx)?)).await?;
-        self.context.ids.stay_above(floor);
+        self.context.ids.raise_floor(floor);
         self.write(|tx| Ok(meta::ensure_master_key(tx)?)).await?;
         let base = self.write(|tx| Ok(event_log::update_seq_base(tx)?)).await?;
         self.context.log_base.store(base, Ordering::Relaxed);
@@ -139,12 +139,15 @@ impl Store {
     }
 
     /// Runs `work` in a transaction; answers once it is on disk.
-    pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Stop> {
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl TransactionWork<T>,
+    ) -> Result<T, Error> {
         self.db.write(work).await
     }
 
     /// Runs `work` that changes nothing.
-    pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Stop> {
+    pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         self.db.read(work).await
     }
 
@@ -198,10 +201,10 @@ impl Store {
     }
 }
 
-fn error_to_fault(stop: Stop) -> Fault {
+fn error_to_fault(stop: Error) -> Fault {
     match stop {
-        Stop::Failed(fault) => fault,
-        Stop::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
+        Error::Failed(fault) => fault,
+        Error::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
     }
 }
 
@@ -214,7 +217,7 @@ async fn run_blocking<T: Send + 'static>(
     let thread = std::thread::Builder::new()
         .name("store-open".to_owned())
         .spawn(run);
-    thread.map_err(Fault::when("starting a thread"))?;
+    thread.map_err(Fault::context("starting a thread"))?;
     answer
         .await
         .unwrap_or_else(|_| Err(Fault::new("opening the store panicked")))
@@ -222,17 +225,18 @@ async fn run_blocking<T: Send + 'static>(
 
 /// The data folder's lock.
 fn lock_data_folder(options: &StoreOptions) -> Result<File, Fault> {
-    std::fs::create_dir_all(&options.data_dir).map_err(Fault::when("creating the data folder"))?;
+    std::fs::create_dir_all(&options.data_dir)
+        .map_err(Fault::context("creating the data folder"))?;
     let path = options.data_dir.join("locum.lock");
     let file = OpenOptions::new()
         .create(true)
         .truncate(false)
         .write(true)
         .open(&path)
-        .map_err(Fault::when("opening the lock"))?;
+        .map_err(Fault::context("opening the lock"))?;
     let taken = fs4::FileExt::try_lock(&file);
     taken.map_err(|error| {
-        Fault::caused(
+        Fault::from_cause(
             format!("another process has {} open", options.data_dir.display()),
             error,
         )

@@ -127,8 +127,14 @@ pub fn find_live_oauth1(
 
 /// Stores an OAuth 1.0a token.
 pub fn insert_oauth1(tx: &mut Tx<'_>, token: &OAuth1Token) -> Result<(), Fault> {
-    let text = tx.encrypt(&token_encryption_context(token.id), token.token.reveal())?;
-    let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.reveal())?;
+    let text = tx.encrypt(
+        &token_encryption_context(token.id),
+        token.token.expose_secret(),
+    )?;
+    let secret = tx.encrypt(
+        &secret_encryption_context(token.id),
+        token.secret.expose_secret(),
+    )?;
     let sql = "INSERT INTO oauth1_token (digest, id, app_id, user_id, permission, token, secret, \
                created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let digest = token.token.digest();

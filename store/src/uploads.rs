@@ -1,6 +1,6 @@
 //! Uploads: what is on its way to become media.
 
-use base::id::kind;
+use base::id::marker;
 use base::{Fault, Id, Time, UserId};
 
 use crate::Tx;
@@ -45,7 +45,7 @@ impl UploadState {
 #[derive(Clone, Debug)]
 pub struct MediaUpload {
     /// The id of the media that comes of it.
-    pub id: Id<kind::Media>,
+    pub id: Id<marker::MediaMarker>,
     /// The key that its sender was told; empty when none was.
     pub media_key: String,
     /// Who uploads it.
@@ -142,7 +142,10 @@ pub fn insert(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<(), Fault> {
 }
 
 /// An upload.
-pub fn find_by_id(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Option<MediaUpload>, Fault> {
+pub fn find_by_id(
+    tx: &mut Tx<'_>,
+    id: Id<marker::MediaMarker>,
+) -> Result<Option<MediaUpload>, Fault> {
     let sql = columns!("SELECT ", " FROM upload WHERE id = $1");
     tx.query_row(sql, &[id.into()], upload_from_row)
 }
@@ -158,7 +161,7 @@ pub fn count_receiving(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64
 /// Notes a segment, in the place of an earlier one.
 pub fn upsert_segment(
     tx: &mut Tx<'_>,
-    id: Id<kind::Media>,
+    id: Id<marker::MediaMarker>,
     place: i64,
     size: i64,
 ) -> Result<(), Fault> {
@@ -169,7 +172,10 @@ pub fn upsert_segment(
 }
 
 /// The segments of an upload, in order.
-pub fn list_segments(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Vec<UploadSegment>, Fault> {
+pub fn list_segments(
+    tx: &mut Tx<'_>,
+    id: Id<marker::MediaMarker>,
+) -> Result<Vec<UploadSegment>, Fault> {
     let sql = "SELECT place, size FROM upload_segment WHERE upload_id = $1 ORDER BY place";
     tx.query_rows(sql, &[id.into()], |row| {
         Ok(UploadSegment {
@@ -182,7 +188,7 @@ pub fn list_segments(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Vec<UploadS
 /// Moves an upload on; false when it is no longer where it was thought to be.
 pub fn transition(
     tx: &mut Tx<'_>,
-    id: Id<kind::Media>,
+    id: Id<marker::MediaMarker>,
     from: UploadState,
     to: UploadState,
 ) -> Result<bool, Fault> {
@@ -195,7 +201,7 @@ pub fn transition(
 /// receiving.
 pub fn start_processing(
     tx: &mut Tx<'_>,
-    id: Id<kind::Media>,
+    id: Id<marker::MediaMarker>,
     leased_until: Time,
 ) -> Result<bool, Fault> {
     let sql = "UPDATE upload SET state = 2, leased_until = $1 WHERE id = $2 AND state = 0";
@@ -203,7 +209,11 @@ pub fn start_processing(
 }
 
 /// Says that nothing comes of an upload, and why.
-pub fn mark_failed(tx: &mut Tx<'_>, id: Id<kind::Media>, failure: &str) -> Result<(), Fault> {
+pub fn mark_failed(
+    tx: &mut Tx<'_>,
+    id: Id<marker::MediaMarker>,
+    failure: &str,
+) -> Result<(), Fault> {
     let sql = "UPDATE upload SET state = 4, failure = $1 WHERE id = $2";
     tx.execute(sql, &[failure.into(), id.into()]).map(|_| ())
 }
@@ -211,7 +221,7 @@ pub fn mark_failed(tx: &mut Tx<'_>, id: Id<kind::Media>, failure: &str) -> Resul
 /// Says how much of the work is done, and keeps others from it for longer.
 pub fn set_progress(
     tx: &mut Tx<'_>,
-    id: Id<kind::Media>,
+    id: Id<marker::MediaMarker>,
     progress: i64,
     leased_until: Time,
 ) -> Result<(), Fault> {
@@ -253,7 +263,7 @@ pub fn release_leases(tx: &mut Tx<'_>) -> Result<(), Fault> {
 }
 
 /// Describes what an upload will become.
-pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<kind::Media>, text: &str) -> Result<(), Fault> {
+pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET alt_text = $1 WHERE id = $2";
     tx.execute(sql, &[text.into(), id.into()]).map(|_| ())
 }
@@ -269,7 +279,7 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fau
 }
 
 /// Forgets an upload and its segments.
-pub fn delete(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<(), Fault> {
+pub fn delete(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
     for sql in [
         "DELETE FROM upload_segment WHERE upload_id = $1",
         "DELETE FROM upload WHERE id = $1",

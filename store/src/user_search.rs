@@ -1,6 +1,6 @@
 //! The words by which people are found: kept with their rows, read in order.
 
-use base::text::people::{code, words};
+use base::text::people::{index_terms, term_code};
 use base::{Fault, UserId};
 
 use crate::Tx;
@@ -20,7 +20,7 @@ pub fn searched_texts(user: &User) -> [&str; FIELD_COUNT] {
 
 /// The words of a user's handle, name and biography, each with no repeats.
 pub fn searched_words(user: &User) -> [Vec<String>; FIELD_COUNT] {
-    searched_texts(user).map(words)
+    searched_texts(user).map(index_terms)
 }
 
 /// Makes a user findable by their words. A placeholder has none.
@@ -30,7 +30,7 @@ pub(crate) fn index_user(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     }
     let mut rows: Vec<(i64, i64)> = Vec::new();
     for (place, words) in (0..).zip(searched_words(user)) {
-        rows.extend(words.iter().map(|word| (place, code(word))));
+        rows.extend(words.iter().map(|word| (place, term_code(word))));
     }
     let sql = "INSERT INTO user_word (user_id, place, word) VALUES ($1, $2, $3), ($1, $4, $5), \
                ($1, $6, $7), ($1, $8, $9), ($1, $10, $11), ($1, $12, $13), ($1, $14, $15), \
@@ -78,7 +78,7 @@ pub(crate) fn backfill_words(tx: &mut Tx<'_>, limit: i64) -> Result<bool, Fault>
         return Ok(false);
     }
     let after = done.parse().map(UserId::new);
-    let after = after.map_err(Fault::when("how far the words of users have come"))?;
+    let after = after.map_err(Fault::context("how far the words of users have come"))?;
     let some = users::list(tx, after, limit)?;
     for user in &some {
         reindex_user(tx, None, user)?;

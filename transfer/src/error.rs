@@ -1,11 +1,11 @@
 //! Why an import or an export ended before its end.
 
 use archive::ArchiveError;
-use base::{Fault, Stop};
+use base::{Error, Fault};
 
 /// What ended a transfer. Whatever was stored before stays, and the import goes on from there.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum TransferError {
     /// The source cannot be read; the message names the file.
     #[error(transparent)]
     Source(#[from] ArchiveError),
@@ -20,11 +20,11 @@ pub enum Error {
     Store(#[from] Fault),
 }
 
-impl From<Stop> for Error {
-    fn from(stop: Stop) -> Self {
+impl From<Error> for TransferError {
+    fn from(stop: Error) -> Self {
         match stop {
-            Stop::Failed(fault) => Self::Store(fault),
-            Stop::Refused(refusal) => Self::Store(Fault::new(format!("refused: {refusal:?}"))),
+            Error::Failed(fault) => Self::Store(fault),
+            Error::Refused(refusal) => Self::Store(Fault::new(format!("refused: {refusal:?}"))),
         }
     }
 }

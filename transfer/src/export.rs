@@ -7,13 +7,13 @@ mod users;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use archive::Record;
-use base::{Fault, Stop};
+use archive::ArchiveRecord;
+use base::{Error, Fault};
 use store::imports::EdgeKind;
 use store::portable_tables::{self, CellValue};
 use store::{Store, Tx};
 
-use crate::error::Error;
+use crate::error::TransferError;
 use crate::options::{Progress, Stage};
 
 /// Rows of a page.
@@ -31,7 +31,7 @@ pub struct Exported {
 
 /// A page of lines, and the key to go on behind.
 pub(crate) struct Page<K> {
-    records: Vec<Record>,
+    records: Vec<ArchiveRecord>,
     left_out: u64,
     next: Option<K>,
 }
@@ -47,7 +47,7 @@ pub async fn export_json_lines<W: Write>(
     store: &Store,
     out: W,
     progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Exported, Error> {
+) -> Result<Exported, TransferError> {
     let mut export = Export {
         store,
         out,
@@ -78,7 +78,7 @@ pub async fn export_json_lines<W: Write>(
     export
         .out
         .flush()
-        .map_err(Fault::when("writing the export"))?;
+        .map_err(Fault::context("writing the export"))?;
     Ok(export.done)
 }
 
@@ -98,15 +98,15 @@ impl<W: Write> Export<'_, W> {
         &mut self,
         name: &'static str,
         start: K,
-        page: impl Fn(&mut Tx<'_>, K) -> Result<Page<K>, Stop> + Copy + Send + 'static,
-    ) -> Result<(), Error> {
+        page: impl Fn(&mut Tx<'_>, K) -> Result<Page<K>, Error> + Copy + Send + 'static,
+    ) -> Result<(), TransferError> {
         let mut after = Some(start);
         while let Some(key) = after {
             let read = move |tx: &mut Tx<'_>| page(tx, key.clone());
             let page = self.store.read(read).await?;
             for record in &page.records {
-                writeln!(self.out, "{}", record.to_line())
-                    .map_err(Fault::when("writing the export"))?;
+                writeln!(self.out, "{}", record.to_json_line())
+                    .map_err(Fault::context("writing the export"))?;
             }
             let count = u64::try_from(page.records.len()).unwrap_or(0);
             *self.done.lines.entry(name).or_default() += count;
@@ -124,7 +124,11 @@ impl<W: Write> Export<'_, W> {
 }
 
 /// A page of what `rows` gave; a full page has another behind it.
-pub(crate) fn page_of<R, K>(rows: &[R], key: impl Fn(&R) -> K, records: Vec<Record>) -> Page<K> {
+pub(crate) fn page_of<R, K>(
+    rows: &[R],
+    key: impl Fn(&R) -> K,
+    records: Vec<ArchiveRecord>,
+) -> Page<K> {
     let full = i64::try_from(rows.len()).is_ok_and(|count| count >= PAGE);
     let left_out = rows.len().saturating_sub(records.len());
     Page {

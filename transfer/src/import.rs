@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use archive::{Account, Position};
-use base::id::first_at;
+use archive::{ArchivedAccount, ReadPosition};
+use base::id::first_snowflake_at;
 use base::{Fault, UserId};
 use store::imports::{self, ImportProgress};
 use store::{Store, Tx, event_log};
 use tokio::sync::mpsc;
 
 use crate::chunk::{self, Stored};
-use crate::error::Error;
+use crate::error::TransferError;
 use crate::options::{ImportOptions, Owner, Progress, Source, Stage};
 use crate::read::{self, Chunk, Errand, Message};
 use crate::report::Report;
@@ -41,11 +41,11 @@ pub async fn import(
     source: Source,
     options: ImportOptions,
     progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Report, Error> {
+) -> Result<Report, TransferError> {
     let messages = options.messages;
     let (opened, about) = thread::run(move || Opened::open(&source, messages)).await??;
     let mut run = Run::begin(store, &about, &options).await?;
-    let highest = first_at(store.context().clock.now().plus_ms(AHEAD_MS));
+    let highest = first_snowflake_at(store.context().clock.now().plus_ms(AHEAD_MS));
     let errand = Errand {
         source: opened,
         from: run.position.parse()?,
@@ -89,7 +89,7 @@ impl<'s> Run<'s> {
         store: &'s Store,
         about: &About,
         options: &ImportOptions,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, TransferError> {
         let key = about.key.clone();
         // As a write, so that it comes after a transaction that an interrupted import had begun.
         let mark = store
@@ -105,12 +105,12 @@ impl<'s> Run<'s> {
                 promised: about.promised.iter().cloned().collect(),
                 ..Report::default()
             }),
-            position: Position::START.to_string(),
+            position: ReadPosition::START.to_string(),
             is_new: true,
         };
         if let Some(mark) = mark.filter(|mark| !mark.finished) {
             let report: Report = serde_json::from_str(&mark.report)
-                .map_err(Fault::when("the report of an interrupted import"))?;
+                .map_err(Fault::context("the report of an interrupted import"))?;
             let total = report.total;
             run.report = Arc::new(Report {
                 resumed_from: Some(mark.position.clone()),
@@ -128,9 +128,9 @@ impl<'s> Run<'s> {
     async fn settle(
         &mut self,
         total: u64,
-        account: Option<Account>,
+        account: Option<ArchivedAccount>,
         owner: Option<Owner>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), TransferError> {
         let mut report = Report::clone(&self.report);
         report.total = total;
         let (key, position) = (self.setup.key.clone(), self.position.clone());
@@ -151,7 +151,7 @@ impl<'s> Run<'s> {
                 Ok(Ok((owner, report)))
             })
             .await?;
-        let (owner, report) = settled.map_err(Error::Owner)?;
+        let (owner, report) = settled.map_err(TransferError::Owner)?;
         self.setup = Arc::new(Setup {
             key: self.setup.key.clone(),
             owner,
@@ -160,20 +160,20 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    async fn store(&mut self, chunk: Arc<Chunk>) -> Result<(), Error> {
+    async fn store(&mut self, chunk: Arc<Chunk>) -> Result<(), TransferError> {
         let (setup, report) = (Arc::clone(&self.setup), Arc::clone(&self.report));
         let shared = Arc::clone(&chunk);
         let work = move |tx: &mut Tx<'_>| chunk::store(tx, &shared, &setup, &report);
         match self.store.write(work).await? {
             Stored::Done(report) => self.report = Arc::new(*report),
-            Stored::Elsewhere => return Err(Error::Busy),
+            Stored::Elsewhere => return Err(TransferError::Busy),
         }
         self.position.clone_from(&chunk.after);
         Ok(())
     }
 
     /// Makes the readers of everyone whose posts came look again, and closes the import.
-    async fn finish(self) -> Result<Report, Error> {
+    async fn finish(self) -> Result<Report, TransferError> {
         let key = self.setup.key.clone();
         let renew =
             move |tx: &mut Tx<'_>| Ok(imports::invalidate_home_timelines(tx, &key, AUTHORS)?);

@@ -18,7 +18,7 @@ mod rows;
 mod source;
 mod thread;
 
-pub use error::Error;
+pub use error::TransferError;
 pub use export::{Exported, export_json_lines};
 pub use import::import;
 pub use options::{ImportOptions, Owner, Progress, Source, Stage};

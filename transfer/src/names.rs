@@ -1,8 +1,8 @@
 //! Handles and names that a source gives, made fit for here.
 
 use base::Time;
-use base::id::created_at;
-use base::text::{NAME_LENGTH, NameProblem, name_problem};
+use base::id::snowflake_time;
+use base::text::{NAME_LENGTH, NameProblem, find_name_problem};
 
 /// Ids from here on carry their time.
 const FIRST_SNOWFLAKE: i64 = 29_700_859_247;
@@ -11,7 +11,7 @@ const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 /// When the thing with an id was made, as far as the id tells; else the beginning of time.
 pub(crate) fn time_of(id: i64) -> Time {
     if id > FIRST_SNOWFLAKE {
-        created_at(id)
+        snowflake_time(id)
     } else {
         Time::from_ms(0)
     }
@@ -53,7 +53,7 @@ pub(crate) fn is_fallback(username: &str, id: i64) -> bool {
 pub(crate) fn display_name(name: &str, username: &str) -> String {
     let mut name = name.trim().to_owned();
     for _ in 0..=NAME_LENGTH * 2 {
-        match name_problem(&name) {
+        match find_name_problem(&name) {
             None => return name,
             Some(NameProblem::TooLong) => {
                 let short: String = name.chars().take(NAME_LENGTH).collect();
@@ -71,7 +71,7 @@ pub(crate) fn display_name(name: &str, username: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use base::text::username_ok;
+    use base::text::is_valid_username;
 
     use super::{display_name, fallbacks, is_fallback};
 
@@ -79,7 +79,7 @@ mod tests {
     fn fallback_handles_are_handles() {
         for id in [0, 1, 12, i64::MAX] {
             for handle in fallbacks(id) {
-                assert!(username_ok(&handle), "{handle}");
+                assert!(is_valid_username(&handle), "{handle}");
                 assert!(is_fallback(&handle, id));
             }
         }

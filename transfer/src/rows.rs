@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use archive::{Record, Row as Line};
+use archive::{ArchiveRecord, ExportRow as Line};
 use serde_json::Value;
 use store::portable_tables::{self, CellValue, ColumnType, PortableColumn, PortableTable};
 
@@ -24,10 +24,10 @@ fn name(column: &PortableColumn) -> &'static str {
 }
 
 /// A row as a line; what is none is not told.
-pub(crate) fn to_line(table: &PortableTable, cells: &[CellValue]) -> Record {
+pub(crate) fn to_line(table: &PortableTable, cells: &[CellValue]) -> ArchiveRecord {
     let told = table.columns.iter().zip(cells);
     let told = told.filter(|(_, cell)| **cell != CellValue::Null);
-    Record::Row(Line {
+    ArchiveRecord::Row(Line {
         kind: table.name.to_owned(),
         cells: told
             .map(|(column, cell)| (name(column).to_owned(), spoken(column.kind, cell)))

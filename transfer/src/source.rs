@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use archive::{Account, Archive, ArchiveError, JsonLines, Position, Record};
+use archive::{Archive, ArchiveError, ArchiveRecord, ArchivedAccount, JsonLines, ReadPosition};
 
 use crate::options::Source;
 
@@ -18,20 +18,20 @@ pub(crate) struct About {
     /// The same for the same source, and for no other.
     pub(crate) key: String,
     /// Whose archive it is.
-    pub(crate) account: Option<Account>,
+    pub(crate) account: Option<ArchivedAccount>,
     /// What the manifest promises.
     pub(crate) promised: Vec<(String, u64)>,
 }
 
-type Item = Result<(Position, Record), ArchiveError>;
+type Item = Result<(ReadPosition, ArchiveRecord), ArchiveError>;
 
 impl Opened {
     pub(crate) fn open(source: &Source, messages: bool) -> Result<(Self, About), ArchiveError> {
         match source {
             Source::Archive(path) => {
-                let archive = Archive::open_with(path, messages)?;
+                let archive = Archive::open_with_options(path, messages)?;
                 let account = archive.account().ok();
-                let promised = archive.counts();
+                let promised = archive.manifest_counts();
                 let about = About {
                     key: key(path, account.as_ref(), &promised, messages),
                     account,
@@ -54,7 +54,7 @@ impl Opened {
     /// Hands out the records from `from` on until `take` answers false.
     pub(crate) fn each(
         &self,
-        from: Position,
+        from: ReadPosition,
         mut take: impl FnMut(Item) -> bool,
     ) -> Result<(), ArchiveError> {
         match self {
@@ -72,7 +72,7 @@ impl Opened {
 /// A source's name in the store: its place, its size and time, whose it is and what it promises.
 fn key(
     path: &Path,
-    account: Option<&Account>,
+    account: Option<&ArchivedAccount>,
     promised: &[(String, u64)],
     messages: bool,
 ) -> String {

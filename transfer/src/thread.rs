@@ -9,7 +9,7 @@ pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
     thread
         .spawn(work)
         .map(drop)
-        .map_err(Fault::when("starting a thread"))
+        .map_err(Fault::context("starting a thread"))
 }
 
 /// Runs blocking work and waits for its answer.

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use base::text::unescape;
-use base::{AppId, Fault, PostId, Speech, UserId};
-use network::visibility::{Sight, Viewer};
+use base::text::unescape_html;
+use base::{AppId, Fault, PostId, UserId, Vocabulary};
+use network::visibility::{Viewer, Visibility};
 use serde_json::{Map, Value, json};
 use store::media::Media;
 use store::posts::Post;
@@ -47,7 +47,7 @@ pub fn older_post(
     post: Post,
     site: &'static str,
 ) -> Result<Option<Value>, Fault> {
-    let mut wants = Wants::whole(Object::Post, Speech::Post);
+    let mut wants = Wants::whole(Object::Post, Vocabulary::Post);
     wants.served_from(site);
     let id = post.id;
     let mut world = World::of_posts(tx, viewer, vec![post], &wants)?;
@@ -81,7 +81,7 @@ pub fn older_statuses(
     form: StatusForm,
     site: &'static str,
 ) -> Result<Vec<(PostId, Value)>, Fault> {
-    let mut wants = Wants::whole(Object::Post, Speech::Post);
+    let mut wants = Wants::whole(Object::Post, Vocabulary::Post);
     wants.served_from(site);
     let ids: Vec<PostId> = posts.iter().map(|post| post.id).collect();
     let mut world = World::of_posts(tx, viewer, posts, &wants)?;
@@ -117,7 +117,9 @@ fn shape(status: &mut Value, form: StatusForm, start: i64) {
         if let Some(Value::Object(whole)) = whole {
             members.extend(whole);
         } else {
-            let letters = unescape(text.as_str().unwrap_or_default()).chars().count();
+            let letters = unescape_html(text.as_str().unwrap_or_default())
+                .chars()
+                .count();
             members.insert("full_text".to_owned(), text);
             members.insert("display_text_range".to_owned(), json!([start, letters]));
         }
@@ -159,7 +161,7 @@ impl Older<'_> {
     fn post(&self, post: &Post, whole: bool) -> Option<Value> {
         let world = self.world;
         let author = world.users.get(post.author_id)?;
-        if world.sight(post) != Sight::Visible {
+        if world.sight(post) != Visibility::Visible {
             return None;
         }
         let facts = PostFacts { post, world };
@@ -169,7 +171,7 @@ impl Older<'_> {
         let replied = post.in_reply_to_user_id;
         let handle = replied.and_then(|user| Some(&world.users.get(user)?.username));
         let mut shown = json!({
-            "created_at": at.older(),
+            "created_at": at.to_legacy_string(),
             "id": id.get(),
             "id_str": id.to_string(),
             "source": post.app_id.and_then(|app| self.apps.get(&app)),

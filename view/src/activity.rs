@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use base::id::short;
-use base::{Fault, PostId, Speech, Time, UserId, Word};
-use network::visibility::{Sight, Viewer, of_user};
+use base::id::encode_base62;
+use base::{Fault, PostId, Time, UserId, Vocabulary, VocabularyWord};
+use network::visibility::{Viewer, Visibility, profile_visibility};
 use serde_json::Value;
 use store::news_stories;
 use store::{Tx, posts as stored, users as people};
@@ -73,15 +73,15 @@ impl Shared {
         let replied = found.in_reply_to_post_id;
         let wants = self.wants(Object::Post);
         let page = vec![found];
-        let answer = crate::posts(tx, Viewer::anyone(), page, &wants, self.spoken)?.single();
+        let answer = crate::posts(tx, Viewer::anonymous(), page, &wants, self.spoken)?.single();
         if answer.count == 0 {
             return Ok(None);
         }
         let mut payload = answer.data;
         if let Some(replied) = replied {
             let name = match self.spoken.speech {
-                Speech::Post => "in_reply_to_post_id",
-                Speech::Tweet => "in_reply_to_tweet_id",
+                Vocabulary::Post => "in_reply_to_post_id",
+                Vocabulary::Tweet => "in_reply_to_tweet_id",
             };
             payload.pop();
             payload.push_str(&[",\"", name, "\":\"", &replied.to_string(), "\"}"].concat());
@@ -96,8 +96,10 @@ impl Shared {
     pub fn post_gone(self, id: PostId, author: UserId) -> Told {
         let mut out = self.out();
         out.object(|out| {
-            out.member(Word::same("id"), |out| out.id(id.get()));
-            out.member(Word::same("author_id"), |out| out.id(author.get()));
+            out.member(VocabularyWord::same_in_both("id"), |out| out.id(id.get()));
+            out.member(VocabularyWord::same_in_both("author_id"), |out| {
+                out.id(author.get())
+            });
         });
         Told::alone(out)
     }
@@ -108,42 +110,47 @@ impl Shared {
             return Ok(None);
         };
         let liker = people::find_by_id(tx, like.user)?;
-        let Some(liker) = liker.filter(|user| of_user(user) == Sight::Visible) else {
+        let Some(liker) = liker.filter(|user| profile_visibility(user) == Visibility::Visible)
+        else {
             return Ok(None);
         };
         let mut wants = Wants::alone(Object::Post);
         wants.served_from(self.site);
-        let mut world = World::of_posts(tx, Viewer::anyone(), vec![post], &wants)?;
+        let mut world = World::of_posts(tx, Viewer::anonymous(), vec![post], &wants)?;
         let id = liker.id;
         world.users.fill(vec![liker], |user| user.id);
         let world = &world;
         let found = world.posts.get(like.post);
-        let Some(post) = found.filter(|post| world.sight(post) == Sight::Visible) else {
+        let Some(post) = found.filter(|post| world.sight(post) == Visibility::Visible) else {
             return Ok(None);
         };
         let mut out = self.out();
         out.object(|out| {
-            out.member(Word::same("id"), |out| out.id(like.id));
-            out.member(Word::same("created_at"), |out| out.time(like.at));
-            let post = Word::new("liked_post_id", "liked_tweet_id");
+            out.member(VocabularyWord::same_in_both("id"), |out| out.id(like.id));
+            out.member(VocabularyWord::same_in_both("created_at"), |out| {
+                out.time(like.at)
+            });
+            let post = VocabularyWord::new("liked_post_id", "liked_tweet_id");
             out.member(post, |out| out.id(like.post.get()));
-            let author = Word::new("liked_post_author_id", "liked_tweet_author_id");
+            let author = VocabularyWord::new("liked_post_author_id", "liked_tweet_author_id");
             out.member(author, |out| out.id(like.author.get()));
-            out.member(Word::same("timestamp_ms"), |out| out.int(like.at.ms()));
+            out.member(VocabularyWord::same_in_both("timestamp_ms"), |out| {
+                out.int(like.at.ms())
+            });
         });
         let mut includes = self.out();
         includes.object(|out| {
             let mask = wants.of_included(Object::User);
             let author = Some(like.author).filter(|author| *author != id);
             let shown = [Some(id), author].into_iter().flatten();
-            out.member(Word::same("users"), |out| {
+            out.member(VocabularyWord::same_in_both("users"), |out| {
                 let shown = shown.filter_map(|id| world.users.get(id));
                 out.array(shown, |out, user| {
                     users::write(out, UserFacts { user, world }, mask);
                 });
             });
             let mask = wants.of_root();
-            out.member(Word::new("posts", "tweets"), |out| {
+            out.member(VocabularyWord::new("posts", "tweets"), |out| {
                 out.array([post], |out, post| {
                     posts::write(out, PostFacts { post, world }, mask);
                 });
@@ -168,8 +175,12 @@ impl Shared {
         };
         let mut out = self.out();
         out.object(|out| {
-            out.member(Word::same("source"), |out| out.raw(source));
-            out.member(Word::same("target"), |out| out.raw(target));
+            out.member(VocabularyWord::same_in_both("source"), |out| {
+                out.raw(source)
+            });
+            out.member(VocabularyWord::same_in_both("target"), |out| {
+                out.raw(target)
+            });
         });
         Ok(Some(Told::alone(out)))
     }
@@ -178,8 +189,12 @@ impl Shared {
     pub fn change(self, before: &str, after: &str) -> Told {
         let mut out = self.out();
         out.object(|out| {
-            out.member(Word::same("before"), |out| out.quoted(before));
-            out.member(Word::same("after"), |out| out.quoted(after));
+            out.member(VocabularyWord::same_in_both("before"), |out| {
+                out.quoted(before)
+            });
+            out.member(VocabularyWord::same_in_both("after"), |out| {
+                out.quoted(after)
+            });
         });
         Told::alone(out)
     }
@@ -200,10 +215,10 @@ impl Shared {
         shown.sort();
         let mut out = self.out();
         out.object(|out| {
-            out.member(Word::same(name), |out| {
+            out.member(VocabularyWord::same_in_both(name), |out| {
                 out.array([event], |out, event| out.raw(&event.to_string()));
             });
-            out.member(Word::same("users"), |out| {
+            out.member(VocabularyWord::same_in_both("users"), |out| {
                 let members: Vec<String> = shown
                     .iter()
                     .map(|(id, user)| format!("\"{id}\":{user}"))
@@ -242,12 +257,18 @@ impl Shared {
         };
         let mut out = self.out();
         out.object(|out| {
-            out.member(Word::same("user"), |out| {
-                out.object(|out| out.member(Word::same("data"), |out| out.raw(user)));
+            out.member(VocabularyWord::same_in_both("user"), |out| {
+                out.object(|out| {
+                    out.member(VocabularyWord::same_in_both("data"), |out| out.raw(user))
+                });
             });
-            out.member(Word::same("broadcast_id"), |out| out.quoted(&short(space)));
+            out.member(VocabularyWord::same_in_both("broadcast_id"), |out| {
+                out.quoted(&encode_base62(space))
+            });
             let kind = kind.replace('.', "_");
-            out.member(Word::same("event_type"), |out| out.quoted(&kind));
+            out.member(VocabularyWord::same_in_both("event_type"), |out| {
+                out.quoted(&kind)
+            });
         });
         Ok(Some(Told::alone(out)))
     }
@@ -256,9 +277,13 @@ impl Shared {
     pub fn revoke(self, at: Time, user: UserId, app: i64) -> Told {
         let mut out = self.out();
         out.object(|out| {
-            out.member(Word::same("date_time"), |out| out.time(at));
-            out.member(Word::same("user_id"), |out| out.id(user.get()));
-            out.member(Word::same("app_id"), |out| out.id(app));
+            out.member(VocabularyWord::same_in_both("date_time"), |out| {
+                out.time(at)
+            });
+            out.member(VocabularyWord::same_in_both("user_id"), |out| {
+                out.id(user.get())
+            });
+            out.member(VocabularyWord::same_in_both("app_id"), |out| out.id(app));
         });
         Told::alone(out)
     }
@@ -270,7 +295,7 @@ impl Shared {
     /// Users who are in sight, each as an event of the vocabulary shows it (contract §10.6).
     fn people(self, tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, String>, Fault> {
         let mut shown = self.bare_people(tx, ids)?;
-        if self.spoken.speech == Speech::Tweet {
+        if self.spoken.speech == Vocabulary::Tweet {
             for user in shown.values_mut() {
                 *user = format!("{{\"data\":{user}}}");
             }
@@ -285,9 +310,9 @@ impl Shared {
     ) -> Result<HashMap<UserId, String>, Fault> {
         let wants = Wants::alone(Object::User);
         let found = people::find_by_ids(tx, ids)?;
-        let world = World::of_users(tx, Viewer::anyone(), found, &wants)?;
+        let world = World::of_users(tx, Viewer::anonymous(), found, &wants)?;
         let seen = world.users.items().iter();
-        let seen = seen.filter(|user| of_user(user) == Sight::Visible);
+        let seen = seen.filter(|user| profile_visibility(user) == Visibility::Visible);
         let speak = |user| {
             let mut out = self.out();
             let world = &world;

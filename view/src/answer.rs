@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use base::refusal::Subject;
-use base::{Fault, PostId, Refusal, Speech, UserId};
-use network::visibility::{Sight, Sights, Viewer, of_user};
+use base::refusal::ResourceRef;
+use base::{Fault, PostId, Refusal, UserId, Vocabulary};
+use network::visibility::{AuthorVisibilities, Viewer, Visibility, profile_visibility};
 use store::Tx;
 use store::media::Media;
 use store::posts::Post;
@@ -23,7 +23,7 @@ use crate::world::{Target, World};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Spoken {
     /// Its vocabulary.
-    pub speech: Speech,
+    pub speech: Vocabulary,
     /// Whether figures whose names differ come under both: the request did not tell which its
     /// client knows.
     pub both_metrics: bool,
@@ -168,27 +168,29 @@ pub fn media_asked(
     let ids: Vec<i64> = asked.values.iter().filter_map(|key| id_of(key)).collect();
     let found = store::media::find_by_ids(tx, &ids)?;
     let world = World::of_media(tx, viewer, found, wants)?;
-    let sights = Sights::of_authors(tx, viewer, world.users.items())?;
+    let sights = AuthorVisibilities::load(tx, viewer, world.users.items())?;
     let (mut shown, mut errors) = (Vec::<&Media>::new(), Vec::new());
     for key in asked.values {
-        let subject = || Subject::new("media", asked.parameter, key);
+        let subject = || ResourceRef::new("media", asked.parameter, key);
         let media = id_of(key).and_then(|id| world.media.get(id));
         let media = media.filter(|media| media.media_key == *key && media.kind != "subtitles");
-        let sight = media.map_or(Sight::Missing, |media| {
+        let sight = media.map_or(Visibility::Missing, |media| {
             let owned = viewer.user == Some(media.owner_id);
             match media.uses {
                 // What no post carries is nobody else's business.
-                Some(0) if !owned => Sight::Missing,
-                _ => sights.of_author(media.owner_id),
+                Some(0) if !owned => Visibility::Missing,
+                _ => sights.author_visibility(media.owner_id),
             }
         });
         match (media, sight) {
-            (Some(media), Sight::Visible) => {
+            (Some(media), Visibility::Visible) => {
                 if !shown.iter().any(|other| std::ptr::eq(*other, media)) {
                     shown.push(media);
                 }
             }
-            (_, Sight::Visible | Sight::Missing) => once(&mut errors, Refusal::NotFound(subject())),
+            (_, Visibility::Visible | Visibility::Missing) => {
+                once(&mut errors, Refusal::NotFound(subject()))
+            }
             _ => once(&mut errors, Refusal::NotVisible(subject())),
         }
     }
@@ -271,7 +273,7 @@ impl Answer {
     pub(crate) fn single_of<T: Display>(mut self, kind: &'static str, asked: Asked<'_, T>) -> Self {
         if self.count == 0 {
             let named = asked.values.iter();
-            let subjects = named.map(|id| Subject::new(kind, asked.parameter, id));
+            let subjects = named.map(|id| ResourceRef::new(kind, asked.parameter, id));
             self.errors = subjects.map(Refusal::NotFound).collect();
         }
         self.single()
@@ -290,9 +292,9 @@ impl Answer {
 pub(crate) fn page_of_posts(world: &World, wants: &Wants, spoken: Spoken) -> Answer {
     let mut errors = Vec::new();
     let page = world.posts.items().iter().take(world.roots);
-    let seen = page.filter(|post| world.sight(post) == Sight::Visible);
+    let seen = page.filter(|post| world.sight(post) == Visibility::Visible);
     let shown = seen.filter(|post| {
-        let subject = || Subject::new("tweet", "id", post.id);
+        let subject = || ResourceRef::new("tweet", "id", post.id);
         !private(world, post, wants, spoken, subject, &mut errors)
     });
     let shown = shown.collect();
@@ -307,17 +309,22 @@ pub(crate) fn asked_posts(
 ) -> Answer {
     let (mut shown, mut errors) = (Vec::with_capacity(asked.values.len()), Vec::new());
     for id in asked.values {
-        let subject = || Subject::new("tweet", asked.parameter, *id);
+        let subject = || ResourceRef::new("tweet", asked.parameter, *id);
         let post = world.posts.get(*id);
-        match (post, post.map_or(Sight::Missing, |post| world.sight(post))) {
-            (Some(post), Sight::Visible) => {
+        match (
+            post,
+            post.map_or(Visibility::Missing, |post| world.sight(post)),
+        ) {
+            (Some(post), Visibility::Visible) => {
                 let known = shown.iter().any(|other: &&Post| std::ptr::eq(*other, post));
                 if !known && !private(world, post, wants, spoken, subject, &mut errors) {
                     shown.push(post);
                 }
             }
-            (_, Sight::Visible | Sight::Missing) => once(&mut errors, Refusal::NotFound(subject())),
-            (_, Sight::Forbidden | Sight::Suspended) => {
+            (_, Visibility::Visible | Visibility::Missing) => {
+                once(&mut errors, Refusal::NotFound(subject()))
+            }
+            (_, Visibility::Forbidden | Visibility::Suspended) => {
                 once(&mut errors, Refusal::NotVisible(subject()));
             }
         }
@@ -330,7 +337,7 @@ fn private(
     post: &Post,
     wants: &Wants,
     spoken: Spoken,
-    subject: impl Fn() -> Subject,
+    subject: impl Fn() -> ResourceRef,
     errors: &mut Vec<Refusal>,
 ) -> bool {
     let facts = PostFacts { post, world };
@@ -366,7 +373,7 @@ fn spoken_posts<'w>(
 
 pub(crate) fn page_of_users(world: &World, wants: &Wants, spoken: Spoken) -> Answer {
     let page = world.users.items().iter().take(world.roots);
-    let shown = page.filter(|user| of_user(user) == Sight::Visible);
+    let shown = page.filter(|user| profile_visibility(user) == Visibility::Visible);
     spoken_users(world, wants, spoken, &shown.collect::<Vec<_>>(), Vec::new())
 }
 
@@ -379,19 +386,21 @@ pub(crate) fn asked_users<N: Names>(
     let (mut shown, mut errors) = (Vec::with_capacity(asked.values.len()), Vec::new());
     let found = world.users.items().get(..world.roots).unwrap_or_default();
     for (place, name) in asked.values.iter().enumerate() {
-        let subject = || Subject::new("user", asked.parameter, name);
+        let subject = || ResourceRef::new("user", asked.parameter, name);
         // Records mostly come in the order of asking.
         let around = found.iter().cycle().skip(place).take(found.len());
         let user = around.into_iter().find(|user| name.names(user));
-        match (user, user.map_or(Sight::Missing, of_user)) {
-            (Some(user), Sight::Visible) => {
+        match (user, user.map_or(Visibility::Missing, profile_visibility)) {
+            (Some(user), Visibility::Visible) => {
                 if !shown.iter().any(|other: &&User| std::ptr::eq(*other, user)) {
                     shown.push(user);
                 }
             }
-            (_, Sight::Visible | Sight::Missing) => once(&mut errors, Refusal::NotFound(subject())),
-            (_, Sight::Forbidden) => once(&mut errors, Refusal::NotVisible(subject())),
-            (_, Sight::Suspended) => once(&mut errors, Refusal::Suspended(subject())),
+            (_, Visibility::Visible | Visibility::Missing) => {
+                once(&mut errors, Refusal::NotFound(subject()))
+            }
+            (_, Visibility::Forbidden) => once(&mut errors, Refusal::NotVisible(subject())),
+            (_, Visibility::Suspended) => once(&mut errors, Refusal::Suspended(subject())),
         }
     }
     spoken_users(world, wants, spoken, &shown, errors)

@@ -1,7 +1,7 @@
 //! Communities: their fields, and answers of them.
 
 use base::Refusal;
-use base::refusal::Subject;
+use base::refusal::ResourceRef;
 use store::communities::Community;
 
 use crate::out::Out;
@@ -21,7 +21,7 @@ pub fn community(found: Option<&Community>, id: i64, wants: &Wants, spoken: Spok
     match found {
         Some(community) => communities(std::slice::from_ref(community), wants, spoken).single(),
         None => Answer {
-            errors: vec![Refusal::NotFound(Subject::new("community", "id", id))],
+            errors: vec![Refusal::NotFound(ResourceRef::new("community", "id", id))],
             ..Answer::default()
         },
     }

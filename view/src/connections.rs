@@ -1,6 +1,6 @@
 //! Connections to streams, and how many rules there are: their fields, and answers of them.
 
-use base::{Time, Word};
+use base::{Time, VocabularyWord};
 
 use crate::out::Out;
 use crate::shown::{Json, Member, Shown, Write};
@@ -112,7 +112,11 @@ pub(crate) const RULES_COUNT_FIELDS: &[Shown] = &[
 
 fn of_app(out: &mut Out, shown: RulesShown) {
     out.object(|out| {
-        out.member(Word::same("client_app_id"), |out| out.id(shown.app));
-        out.member(Word::same("rule_count"), |out| out.int(shown.count));
+        out.member(VocabularyWord::same_in_both("client_app_id"), |out| {
+            out.id(shown.app)
+        });
+        out.member(VocabularyWord::same_in_both("rule_count"), |out| {
+            out.int(shown.count)
+        });
     });
 }

@@ -1,6 +1,6 @@
 //! How many posts a search finds, span by span.
 
-use base::{Time, Word};
+use base::{Time, VocabularyWord};
 
 use crate::out::Out;
 use crate::{Answer, Spoken};
@@ -18,12 +18,16 @@ pub struct Count {
 
 /// Counts in their order; whatever is asked for, they come whole.
 pub fn counts(page: &[Count], spoken: Spoken) -> Answer {
-    const POSTS: Word = Word::new("post_count", "tweet_count");
+    const POSTS: VocabularyWord = VocabularyWord::new("post_count", "tweet_count");
     let mut out = Out::new(spoken, page.len() * 100);
     out.array(page, |out, count| {
         out.object(|out| {
-            out.member(Word::same("end"), |out| out.time(count.end));
-            out.member(Word::same("start"), |out| out.time(count.start));
+            out.member(VocabularyWord::same_in_both("end"), |out| {
+                out.time(count.end)
+            });
+            out.member(VocabularyWord::same_in_both("start"), |out| {
+                out.time(count.start)
+            });
             out.count(POSTS, count.posts);
         });
     });

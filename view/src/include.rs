@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use base::refusal::Subject;
-use base::{PostId, Refusal, Speech, UserId};
-use network::visibility::{Sight, of_user};
+use base::refusal::ResourceRef;
+use base::{PostId, Refusal, UserId, Vocabulary};
+use network::visibility::{Visibility, profile_visibility};
 use store::media::Media;
 use store::places::Place;
 use store::polls::Poll;
@@ -167,21 +167,21 @@ impl<'w> Includes<'w> {
         let (world, mask) = (self.world, self.wants.of_included(Object::Post));
         let mut shown = Vec::with_capacity(self.posts.list.len());
         for (id, expansion) in &self.posts.list {
-            let subject = || Subject::included("tweet", *expansion, *id);
+            let subject = || ResourceRef::from_expansion("tweet", *expansion, *id);
             let Some(post) = world.posts.get(*id) else {
                 self.errors.push(Refusal::NotFound(subject()));
                 continue;
             };
             let facts = PostFacts { post, world };
             match world.sight(post) {
-                Sight::Visible => {
+                Visibility::Visible => {
                     let errors = &mut self.errors;
                     if !posts::forbidden_fields(facts, mask, subject, self.spoken.speech, errors) {
                         shown.push(post);
                     }
                 }
-                Sight::Missing => self.errors.push(Refusal::NotFound(subject())),
-                Sight::Forbidden | Sight::Suspended => {
+                Visibility::Missing => self.errors.push(Refusal::NotFound(subject())),
+                Visibility::Forbidden | Visibility::Suspended => {
                     self.errors.push(Refusal::NotVisible(subject()));
                 }
             }
@@ -192,12 +192,19 @@ impl<'w> Includes<'w> {
     fn visible_users(&mut self) -> Vec<&'w User> {
         let mut shown = Vec::with_capacity(self.users.list.len());
         for (id, expansion) in &self.users.list {
-            let subject = || Subject::included("user", *expansion, *id);
-            match self.world.users.get(*id).map(|user| (user, of_user(user))) {
-                Some((user, Sight::Visible)) => shown.push(user),
-                Some((_, Sight::Suspended)) => self.errors.push(Refusal::Suspended(subject())),
-                Some((_, Sight::Forbidden)) => self.errors.push(Refusal::NotVisible(subject())),
-                Some((_, Sight::Missing)) | None => {
+            let subject = || ResourceRef::from_expansion("user", *expansion, *id);
+            match self
+                .world
+                .users
+                .get(*id)
+                .map(|user| (user, profile_visibility(user)))
+            {
+                Some((user, Visibility::Visible)) => shown.push(user),
+                Some((_, Visibility::Suspended)) => self.errors.push(Refusal::Suspended(subject())),
+                Some((_, Visibility::Forbidden)) => {
+                    self.errors.push(Refusal::NotVisible(subject()))
+                }
+                Some((_, Visibility::Missing)) | None => {
                     self.errors.push(Refusal::NotFound(subject()));
                 }
             }
@@ -217,7 +224,7 @@ impl<'w> Includes<'w> {
             let media = id_of(key).and_then(|id| self.world.media.get(id));
             shown.extend(media);
             if media.is_none() {
-                let subject = Subject::included("media", *expansion, *key);
+                let subject = ResourceRef::from_expansion("media", *expansion, *key);
                 self.errors.push(Refusal::NotFound(subject));
             }
         }
@@ -230,7 +237,7 @@ impl<'w> Includes<'w> {
             let poll = self.world.polls.get(*id);
             shown.extend(poll);
             if poll.is_none() {
-                let subject = Subject::included("poll", *expansion, *id);
+                let subject = ResourceRef::from_expansion("poll", *expansion, *id);
                 self.errors.push(Refusal::NotFound(subject));
             }
         }
@@ -240,10 +247,11 @@ impl<'w> Includes<'w> {
     fn known_places(&mut self) -> Vec<&'w Place> {
         let mut shown = Vec::with_capacity(self.places.list.len());
         for (id, expansion) in &self.places.list {
-            let place = network::places::number(id).and_then(|id| self.world.places.get(id));
+            let place =
+                network::places::parse_place_id(id).and_then(|id| self.world.places.get(id));
             shown.extend(place);
             if place.is_none() {
-                let subject = Subject::included("place", *expansion, *id);
+                let subject = ResourceRef::from_expansion("place", *expansion, *id);
                 self.errors.push(Refusal::NotFound(subject));
             }
         }
@@ -254,9 +262,9 @@ impl<'w> Includes<'w> {
 /// An expansion's name in the answer's vocabulary, or in the one that has it.
 const fn name(post: &'static str, tweet: &'static str, spoken: Spoken) -> &'static str {
     match spoken.speech {
-        Speech::Post if !post.is_empty() => post,
-        Speech::Tweet if tweet.is_empty() => post,
-        Speech::Post | Speech::Tweet => tweet,
+        Vocabulary::Post if !post.is_empty() => post,
+        Vocabulary::Tweet if tweet.is_empty() => post,
+        Vocabulary::Post | Vocabulary::Tweet => tweet,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Likes as streams show them: what is liked, and never by whom (contract §9.4).
 
-use base::{Fault, Word};
-use network::visibility::{Sight, Viewer, of_user};
+use base::{Fault, VocabularyWord};
+use network::visibility::{Viewer, Visibility, profile_visibility};
 use store::posts::{self as stored, Post};
 use store::{Tx, users};
 
@@ -60,7 +60,7 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
 fn attachments(out: &mut Out, shown: LikeFacts<'_>) {
     if !shown.post.media_keys.is_empty() {
         out.object(|out| {
-            out.member(Word::same("media_keys"), |out| {
+            out.member(VocabularyWord::same_in_both("media_keys"), |out| {
                 out.array(media_keys(shown.post), Out::quoted);
             });
         });
@@ -75,13 +75,13 @@ pub fn like(
     spoken: Spoken,
 ) -> Result<Option<Answer>, Fault> {
     let open = users::find_by_id(tx, shown.user)?
-        .is_some_and(|user| of_user(&user) == Sight::Visible && !user.protected);
+        .is_some_and(|user| profile_visibility(&user) == Visibility::Visible && !user.protected);
     let Some(post) = stored::find_by_id(tx, shown.post)?.filter(|_| open) else {
         return Ok(None);
     };
-    let (viewer, alone) = (Viewer::anyone(), Wants::alone(Object::Post));
+    let (viewer, alone) = (Viewer::anonymous(), Wants::alone(Object::Post));
     let world = World::of_posts(tx, viewer, vec![post.clone()], &alone)?;
-    if world.sight(&post) != Sight::Visible {
+    if world.sight(&post) != Visibility::Visible {
         return Ok(None);
     }
     let facts = LikeFacts {

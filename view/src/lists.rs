@@ -1,7 +1,7 @@
 //! Lists of users: their fields and what those lead to.
 
 use base::Fault;
-use network::visibility::{Sight, Viewer, of_list};
+use network::visibility::{Viewer, Visibility, list_visibility};
 use store::lists::List;
 use store::{Tx, users};
 
@@ -50,7 +50,7 @@ pub fn lists(
     let world = World::of_targets(tx, viewer, owners, Vec::new(), wants)?;
     let seen = |list: &&List| {
         let owner = world.users.get(list.owner_id);
-        of_list(viewer, list, owner) == Sight::Visible
+        list_visibility(viewer, list, owner) == Visibility::Visible
     };
     let shown: Vec<&List> = page.iter().filter(seen).collect();
     let speaker = Speaker {

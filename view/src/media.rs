@@ -1,6 +1,6 @@
 //! Photos, videos and animated GIFs: their fields.
 
-use base::Word;
+use base::VocabularyWord;
 use store::media::Media;
 
 use crate::out::Out;
@@ -81,10 +81,16 @@ fn variants(out: &mut Out, facts: MediaFacts<'_>) {
     };
     out.array([address], |out, address| {
         out.object(|out| {
-            out.member(Word::same("bit_rate"), |out| out.int(media.bit_rate));
+            out.member(VocabularyWord::same_in_both("bit_rate"), |out| {
+                out.int(media.bit_rate)
+            });
             let kind = &media.content_type;
-            out.member(Word::same("content_type"), |out| out.text(kind));
-            out.member(Word::same("url"), |out| out.text(&address));
+            out.member(VocabularyWord::same_in_both("content_type"), |out| {
+                out.text(kind)
+            });
+            out.member(VocabularyWord::same_in_both("url"), |out| {
+                out.text(&address)
+            });
         });
     });
 }
@@ -188,7 +194,7 @@ fn uncounted(out: &mut Out, facts: MediaFacts<'_>, figures: &[Member]) {
     }
     out.object(|out| {
         for figure in figures {
-            out.count(Word::same(figure.name.post), 0);
+            out.count(VocabularyWord::same_in_both(figure.name.post), 0);
         }
     });
 }

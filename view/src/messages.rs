@@ -1,6 +1,6 @@
 //! Direct messages: their fields and what those lead to.
 
-use base::{Fault, Word};
+use base::{Fault, VocabularyWord};
 use network::visibility::Viewer;
 use store::Tx;
 use store::messages::{MessageEvent, MessageEventKind};
@@ -95,7 +95,7 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
 fn attachments(out: &mut Out, event: &MessageEvent) {
     if !event.media_key.is_empty() {
         out.object(|out| {
-            out.member(Word::same("media_keys"), |out| {
+            out.member(VocabularyWord::same_in_both("media_keys"), |out| {
                 out.array([&event.media_key], |out, key| out.quoted(key));
             });
         });
@@ -105,7 +105,9 @@ fn attachments(out: &mut Out, event: &MessageEvent) {
 fn references(out: &mut Out, event: &MessageEvent) {
     if !event.post_ids.is_empty() {
         out.array(&event.post_ids, |out, post| {
-            out.object(|out| out.member(Word::same("id"), |out| out.id(post.get())));
+            out.object(|out| {
+                out.member(VocabularyWord::same_in_both("id"), |out| out.id(post.get()))
+            });
         });
     }
 }

@@ -1,6 +1,6 @@
 //! News stories: their fields, and answers of them.
 
-use base::Word;
+use base::VocabularyWord;
 use store::news_stories::NewsStoryDetails;
 
 use crate::out::Out;
@@ -58,7 +58,11 @@ pub(crate) const FIELDS: &[Shown] = &[
     )
     .news(|out, told| {
         out.array(&told.post_ids, |out, id| {
-            out.object(|out| out.member(Word::same("post_id"), |out| out.id(id.get())));
+            out.object(|out| {
+                out.member(VocabularyWord::same_in_both("post_id"), |out| {
+                    out.id(id.get())
+                })
+            });
         });
     }),
     Shown::asked("contexts", Json::Object(CONTEXTS), "What it is about.").news(contexts),
@@ -80,18 +84,18 @@ fn names(out: &mut Out, names: &[String]) {
 fn contexts(out: &mut Out, told: &NewsStoryDetails) {
     let list = |out: &mut Out, name: &'static str, all: &[String]| {
         if !all.is_empty() {
-            out.member(Word::same(name), |out| names(out, all));
+            out.member(VocabularyWord::same_in_both(name), |out| names(out, all));
         }
     };
     out.object(|out| {
         list(out, "topics", &told.topics);
         if !told.mentioned_usernames.is_empty() {
-            out.member(Word::same("entities"), |out| {
+            out.member(VocabularyWord::same_in_both("entities"), |out| {
                 out.object(|out| list(out, "people", &told.mentioned_usernames));
             });
         }
         if !told.tickers.is_empty() {
-            out.member(Word::same("finance"), |out| {
+            out.member(VocabularyWord::same_in_both("finance"), |out| {
                 out.object(|out| list(out, "tickers", &told.tickers));
             });
         }

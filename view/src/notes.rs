@@ -1,6 +1,6 @@
 //! Community notes: their fields, and answers of them to whoever wrote them.
 
-use base::Word;
+use base::VocabularyWord;
 use store::notes::CommunityNote;
 
 use crate::out::Out;
@@ -81,48 +81,66 @@ pub(crate) const FIELDS: &[Shown] = &[
 
 fn info(out: &mut Out, shown: &NoteShown) {
     let note = &shown.note;
-    out.member(Word::same("text"), |out| out.text(&note.text));
-    out.member(Word::same("classification"), |out| {
+    out.member(VocabularyWord::same_in_both("text"), |out| {
+        out.text(&note.text)
+    });
+    out.member(VocabularyWord::same_in_both("classification"), |out| {
         out.text(&note.classification);
     });
     let tags = note
         .misleading_tags
         .split(',')
         .filter(|tag| !tag.is_empty());
-    out.member(Word::same("misleading_tags"), |out| {
+    out.member(VocabularyWord::same_in_both("misleading_tags"), |out| {
         out.array(tags, Out::text);
     });
-    out.member(Word::same("post_id"), |out| out.id(note.post_id.get()));
-    out.member(Word::same("trustworthy_sources"), |out| {
+    out.member(VocabularyWord::same_in_both("post_id"), |out| {
+        out.id(note.post_id.get())
+    });
+    out.member(VocabularyWord::same_in_both("trustworthy_sources"), |out| {
         out.bool(note.trustworthy_sources);
     });
-    out.member(Word::same("rating_status"), |out| out.text(shown.status));
+    out.member(VocabularyWord::same_in_both("rating_status"), |out| {
+        out.text(shown.status)
+    });
 }
 
 /// There is one model: the count of those who found it helpful and of those who did not.
 fn scoring(out: &mut Out, note: &CommunityNote) {
-    out.member(Word::same("has_access"), |out| out.bool(true));
-    out.member(Word::same("rating_counts_per_model"), |out| {
-        out.array([note], |out, note| {
-            out.object(|out| model(out, note));
-        });
+    out.member(VocabularyWord::same_in_both("has_access"), |out| {
+        out.bool(true)
     });
+    out.member(
+        VocabularyWord::same_in_both("rating_counts_per_model"),
+        |out| {
+            out.array([note], |out, note| {
+                out.object(|out| model(out, note));
+            });
+        },
+    );
 }
 
 fn model(out: &mut Out, note: &CommunityNote) {
-    out.member(Word::same("model_name"), |out| out.text("counts"));
-    out.member(Word::same("value"), |out| {
+    out.member(VocabularyWord::same_in_both("model_name"), |out| {
+        out.text("counts")
+    });
+    out.member(VocabularyWord::same_in_both("value"), |out| {
         out.object(|out| {
-            out.member(Word::same("neutral_factor_bucket_counts"), |out| {
-                out.object(|out| counts(out, note));
-            });
+            out.member(
+                VocabularyWord::same_in_both("neutral_factor_bucket_counts"),
+                |out| {
+                    out.object(|out| counts(out, note));
+                },
+            );
         });
     });
 }
 
 fn counts(out: &mut Out, note: &CommunityNote) {
-    out.member(Word::same("helpful_count"), |out| out.int(note.helpful));
-    out.member(Word::same("not_helpful_count"), |out| {
+    out.member(VocabularyWord::same_in_both("helpful_count"), |out| {
+        out.int(note.helpful)
+    });
+    out.member(VocabularyWord::same_in_both("not_helpful_count"), |out| {
         out.int(note.not_helpful);
     });
 }
@@ -132,11 +150,16 @@ fn test_result(out: &mut Out, shown: &NoteShown) {
         return;
     }
     out.object(|out| {
-        out.member(Word::same("evaluation_outcome"), |out| {
+        out.member(VocabularyWord::same_in_both("evaluation_outcome"), |out| {
             out.array([shown.bucket], |out, bucket| {
                 out.object(|out| {
-                    out.member(Word::same("evaluator_type"), |out| out.text("ClaimOpinion"));
-                    out.member(Word::same("evaluator_score_bucket"), |out| out.text(bucket));
+                    out.member(VocabularyWord::same_in_both("evaluator_type"), |out| {
+                        out.text("ClaimOpinion")
+                    });
+                    out.member(
+                        VocabularyWord::same_in_both("evaluator_score_bucket"),
+                        |out| out.text(bucket),
+                    );
                 });
             });
         });

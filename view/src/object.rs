@@ -1,6 +1,6 @@
 //! The kinds of objects that answers hold, each with its tables.
 
-use base::Word;
+use base::VocabularyWord;
 
 use crate::shown::{Expansion, Shown, When};
 use crate::{
@@ -90,66 +90,66 @@ impl Object {
     }
 
     /// The name of its schema in the OpenAPI document.
-    pub const fn schema_name(self) -> Word {
+    pub const fn schema_name(self) -> VocabularyWord {
         match self {
-            Self::Post => Word::new("Post", "Tweet"),
-            Self::User => Word::same("User"),
-            Self::Media => Word::same("Media"),
-            Self::Poll => Word::same("Poll"),
-            Self::Place => Word::same("Place"),
-            Self::List => Word::same("List"),
-            Self::Space => Word::same("Space"),
-            Self::Topic => Word::same("Topic"),
-            Self::DmEvent => Word::same("DmEvent"),
-            Self::Community => Word::same("Community"),
-            Self::News => Word::same("News"),
-            Self::Note => Word::same("Note"),
-            Self::Trend => Word::same("Trend"),
-            Self::PersonalizedTrend => Word::same("PersonalizedTrend"),
-            Self::Usage => Word::same("Usage"),
-            Self::Connection => Word::same("Connection"),
-            Self::ComplianceJob => Word::same("ComplianceJob"),
-            Self::RulesCount => Word::same("RulesCount"),
-            Self::SearchCount => Word::same("SearchCount"),
-            Self::Like => Word::same("Like"),
+            Self::Post => VocabularyWord::new("Post", "Tweet"),
+            Self::User => VocabularyWord::same_in_both("User"),
+            Self::Media => VocabularyWord::same_in_both("Media"),
+            Self::Poll => VocabularyWord::same_in_both("Poll"),
+            Self::Place => VocabularyWord::same_in_both("Place"),
+            Self::List => VocabularyWord::same_in_both("List"),
+            Self::Space => VocabularyWord::same_in_both("Space"),
+            Self::Topic => VocabularyWord::same_in_both("Topic"),
+            Self::DmEvent => VocabularyWord::same_in_both("DmEvent"),
+            Self::Community => VocabularyWord::same_in_both("Community"),
+            Self::News => VocabularyWord::same_in_both("News"),
+            Self::Note => VocabularyWord::same_in_both("Note"),
+            Self::Trend => VocabularyWord::same_in_both("Trend"),
+            Self::PersonalizedTrend => VocabularyWord::same_in_both("PersonalizedTrend"),
+            Self::Usage => VocabularyWord::same_in_both("Usage"),
+            Self::Connection => VocabularyWord::same_in_both("Connection"),
+            Self::ComplianceJob => VocabularyWord::same_in_both("ComplianceJob"),
+            Self::RulesCount => VocabularyWord::same_in_both("RulesCount"),
+            Self::SearchCount => VocabularyWord::same_in_both("SearchCount"),
+            Self::Like => VocabularyWord::same_in_both("Like"),
         }
     }
 
     /// The parameter that asks for its fields.
-    pub const fn fields_param(self) -> Word {
+    pub const fn fields_param(self) -> VocabularyWord {
         match self {
-            Self::Post => Word::new("post.fields", "tweet.fields"),
-            Self::User => Word::same("user.fields"),
-            Self::Media => Word::same("media.fields"),
-            Self::Poll => Word::same("poll.fields"),
-            Self::Place => Word::same("place.fields"),
-            Self::List => Word::same("list.fields"),
-            Self::Space => Word::same("space.fields"),
-            Self::Topic => Word::same("topic.fields"),
-            Self::DmEvent => Word::same("dm_event.fields"),
-            Self::Community => Word::same("community.fields"),
-            Self::News => Word::same("news.fields"),
-            Self::Note => Word::same("note.fields"),
-            Self::Trend => Word::same("trend.fields"),
-            Self::PersonalizedTrend => Word::same("personalized_trend.fields"),
-            Self::Usage => Word::same("usage.fields"),
-            Self::Connection => Word::same("connection.fields"),
-            Self::ComplianceJob => Word::same("compliance_job.fields"),
-            Self::RulesCount => Word::same("rules_count.fields"),
-            Self::SearchCount => Word::same("search_count.fields"),
-            Self::Like => Word::same("like.fields"),
+            Self::Post => VocabularyWord::new("post.fields", "tweet.fields"),
+            Self::User => VocabularyWord::same_in_both("user.fields"),
+            Self::Media => VocabularyWord::same_in_both("media.fields"),
+            Self::Poll => VocabularyWord::same_in_both("poll.fields"),
+            Self::Place => VocabularyWord::same_in_both("place.fields"),
+            Self::List => VocabularyWord::same_in_both("list.fields"),
+            Self::Space => VocabularyWord::same_in_both("space.fields"),
+            Self::Topic => VocabularyWord::same_in_both("topic.fields"),
+            Self::DmEvent => VocabularyWord::same_in_both("dm_event.fields"),
+            Self::Community => VocabularyWord::same_in_both("community.fields"),
+            Self::News => VocabularyWord::same_in_both("news.fields"),
+            Self::Note => VocabularyWord::same_in_both("note.fields"),
+            Self::Trend => VocabularyWord::same_in_both("trend.fields"),
+            Self::PersonalizedTrend => VocabularyWord::same_in_both("personalized_trend.fields"),
+            Self::Usage => VocabularyWord::same_in_both("usage.fields"),
+            Self::Connection => VocabularyWord::same_in_both("connection.fields"),
+            Self::ComplianceJob => VocabularyWord::same_in_both("compliance_job.fields"),
+            Self::RulesCount => VocabularyWord::same_in_both("rules_count.fields"),
+            Self::SearchCount => VocabularyWord::same_in_both("search_count.fields"),
+            Self::Like => VocabularyWord::same_in_both("like.fields"),
         }
     }
 
     /// The member of `includes` that holds it, or none.
-    pub const fn include_key(self) -> Option<Word> {
+    pub const fn include_key(self) -> Option<VocabularyWord> {
         match self {
-            Self::Post => Some(Word::new("posts", "tweets")),
-            Self::User => Some(Word::same("users")),
-            Self::Media => Some(Word::same("media")),
-            Self::Poll => Some(Word::same("polls")),
-            Self::Place => Some(Word::same("places")),
-            Self::Topic => Some(Word::same("topics")),
+            Self::Post => Some(VocabularyWord::new("posts", "tweets")),
+            Self::User => Some(VocabularyWord::same_in_both("users")),
+            Self::Media => Some(VocabularyWord::same_in_both("media")),
+            Self::Poll => Some(VocabularyWord::same_in_both("polls")),
+            Self::Place => Some(VocabularyWord::same_in_both("places")),
+            Self::Topic => Some(VocabularyWord::same_in_both("topics")),
             _ => None,
         }
     }
@@ -207,7 +207,7 @@ impl Object {
     }
 }
 
-fn sorted(words: impl Iterator<Item = Word>) -> Vec<&'static str> {
+fn sorted(words: impl Iterator<Item = VocabularyWord>) -> Vec<&'static str> {
     let both = words.flat_map(|word| [word.post, word.tweet]);
     let mut names: Vec<_> = both.filter(|name| !name.is_empty()).collect();
     names.sort_unstable();

@@ -24,7 +24,7 @@ pub fn older_user(user: &User, email: bool) -> Value {
     say("followers_count", user.followers_count.into());
     say("friends_count", user.following_count.into());
     say("listed_count", user.listed_count.into());
-    say("created_at", user.created_at.older().into());
+    say("created_at", user.created_at.to_legacy_string().into());
     say("favourites_count", user.like_count.into());
     say("verified", user.verified.into());
     say("statuses_count", user.post_count.into());

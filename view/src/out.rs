@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use base::{Speech, Time, Word};
+use base::{Time, Vocabulary, VocabularyWord};
 
 use crate::Spoken;
 use crate::shown::{Shown, Write};
@@ -20,7 +20,7 @@ impl Out {
         Self { text, spoken }
     }
 
-    pub(crate) const fn speech(&self) -> Speech {
+    pub(crate) const fn speech(&self) -> Vocabulary {
         self.spoken.speech
     }
 
@@ -61,11 +61,11 @@ impl Out {
     }
 
     /// A member, or nothing when `value` writes nothing.
-    pub(crate) fn member(&mut self, name: Word, value: impl FnOnce(&mut Self)) {
+    pub(crate) fn member(&mut self, name: VocabularyWord, value: impl FnOnce(&mut Self)) {
         let before = self.text.len();
         self.next();
         self.text.push('"');
-        self.text.push_str(name.in_speech(self.spoken.speech));
+        self.text.push_str(name.name_in(self.spoken.speech));
         self.text.push_str("\":");
         let empty = self.text.len();
         value(self);
@@ -75,14 +75,14 @@ impl Out {
     }
 
     /// A figure; under both its names when the request did not tell the vocabulary.
-    pub(crate) fn count(&mut self, name: Word, count: i64) {
+    pub(crate) fn count(&mut self, name: VocabularyWord, count: i64) {
         self.member(name, |out| out.int(count));
         if self.spoken.both_metrics && name.post != name.tweet {
             let other = match self.spoken.speech {
-                Speech::Post => name.tweet,
-                Speech::Tweet => name.post,
+                Vocabulary::Post => name.tweet,
+                Vocabulary::Tweet => name.post,
             };
-            self.member(Word::same(other), |out| out.int(count));
+            self.member(VocabularyWord::same_in_both(other), |out| out.int(count));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Places: their fields.
 
-use base::Word;
+use base::VocabularyWord;
 use store::places::Place;
 
 use crate::out::Out;
@@ -19,7 +19,7 @@ const KINDS: &[&str] = &["poi", "neighborhood", "city", "admin", "country", "unk
 
 pub(crate) const FIELDS: &[Shown] = &[
     Shown::always("id", Json::Text, "Id of the place.")
-        .place(|out, place| out.text(&network::places::spoken(place.id))),
+        .place(|out, place| out.text(&network::places::format_place_id(place.id))),
     Shown::always("full_name", Json::Text, "Its name and what it lies in.")
         .place(|out, place| out.text(&place.full_name)),
     Shown::asked("name", Json::Text, "Its name.").place(|out, place| out.text(&place.name)),
@@ -56,10 +56,16 @@ fn geo(out: &mut Out, place: &Place) {
         return;
     }
     out.object(|out| {
-        out.member(Word::same("type"), |out| out.text("Feature"));
-        out.member(Word::same("bbox"), |out| out.raw(&place.bbox));
+        out.member(VocabularyWord::same_in_both("type"), |out| {
+            out.text("Feature")
+        });
+        out.member(VocabularyWord::same_in_both("bbox"), |out| {
+            out.raw(&place.bbox)
+        });
         // Always there, and nothing in it.
-        out.member(Word::same("properties"), |out| out.object(|_| {}));
+        out.member(VocabularyWord::same_in_both("properties"), |out| {
+            out.object(|_| {})
+        });
     });
 }
 

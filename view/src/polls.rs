@@ -1,6 +1,6 @@
 //! Polls: their fields.
 
-use base::{Time, Word};
+use base::{Time, VocabularyWord};
 use store::polls::Poll;
 
 use crate::out::Out;
@@ -52,9 +52,15 @@ pub(crate) const FIELDS: &[Shown] = &[
 fn options(out: &mut Out, facts: PollFacts<'_>) {
     out.array(&facts.poll.options, |out, option| {
         out.object(|out| {
-            out.member(Word::same("position"), |out| out.int(option.number));
-            out.member(Word::same("label"), |out| out.quoted(&option.label));
-            out.member(Word::same("votes"), |out| out.int(option.votes));
+            out.member(VocabularyWord::same_in_both("position"), |out| {
+                out.int(option.number)
+            });
+            out.member(VocabularyWord::same_in_both("label"), |out| {
+                out.quoted(&option.label)
+            });
+            out.member(VocabularyWord::same_in_both("votes"), |out| {
+                out.int(option.votes)
+            });
         });
     });
 }

@@ -7,7 +7,7 @@ mod reach;
 mod text;
 
 use base::{PostId, UserId};
-use network::visibility::Sight;
+use network::visibility::Visibility;
 use store::posts::Post;
 use store::users::User;
 
@@ -37,7 +37,7 @@ impl<'a> PostFacts<'a> {
     /// What it reposts, when the viewer may see that.
     fn original(self) -> Option<PostFacts<'a>> {
         let post = self.world.posts.get(self.post.repost_of_id?)?;
-        let seen = self.world.sight(post) == Sight::Visible;
+        let seen = self.world.sight(post) == Visibility::Visible;
         seen.then_some(PostFacts { post, ..self })
     }
 

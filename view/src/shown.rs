@@ -1,6 +1,6 @@
 //! The rows of the tables: fields and expansions.
 
-use base::Word;
+use base::VocabularyWord;
 use store::communities::Community;
 use store::lists::List;
 use store::messages::MessageEvent;
@@ -27,7 +27,7 @@ use crate::world::Target;
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
     /// Its name.
-    pub name: Word,
+    pub name: VocabularyWord,
     /// When it is there.
     pub when: When,
     /// Who may see it.
@@ -92,7 +92,7 @@ pub enum Json {
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
     /// Its name.
-    pub name: Word,
+    pub name: VocabularyWord,
     /// What it holds.
     pub json: Json,
 }
@@ -125,7 +125,7 @@ pub(crate) enum Write {
 impl Shown {
     const fn new(when: When, name: &'static str, json: Json, about: &'static str) -> Self {
         Self {
-            name: Word::same(name),
+            name: VocabularyWord::same_in_both(name),
             when,
             audience: Audience::Anyone,
             json,
@@ -149,7 +149,7 @@ impl Shown {
 
     /// Is called something else in the tweets vocabulary.
     pub(crate) const fn tweet(self, tweet: &'static str) -> Self {
-        let name = Word::new(self.name.post, tweet);
+        let name = VocabularyWord::new(self.name.post, tweet);
         Self { name, ..self }
     }
 
@@ -258,12 +258,12 @@ impl Shown {
 
 impl Member {
     pub(crate) const fn new(name: &'static str, json: Json) -> Self {
-        let name = Word::same(name);
+        let name = VocabularyWord::same_in_both(name);
         Self { name, json }
     }
 
     pub(crate) const fn words(post: &'static str, tweet: &'static str, json: Json) -> Self {
-        let name = Word::new(post, tweet);
+        let name = VocabularyWord::new(post, tweet);
         Self { name, json }
     }
 }
@@ -272,7 +272,7 @@ impl Member {
 #[derive(Clone, Copy, Debug)]
 pub struct Expansion {
     /// Its name; empty in a vocabulary that lacks it.
-    pub name: Word,
+    pub name: VocabularyWord,
     /// What it leads to.
     pub to: Object,
     /// The field (posts vocabulary) that it goes through, which is shown along with it.
@@ -298,7 +298,7 @@ pub(crate) enum Reach {
 impl Expansion {
     pub(crate) const fn new(name: &'static str, to: Object, field: &'static str) -> Self {
         Self {
-            name: Word::same(name),
+            name: VocabularyWord::same_in_both(name),
             to,
             field,
             nested: false,
@@ -307,17 +307,17 @@ impl Expansion {
     }
 
     pub(crate) const fn tweet(self, tweet: &'static str) -> Self {
-        let name = Word::new(self.name.post, tweet);
+        let name = VocabularyWord::new(self.name.post, tweet);
         Self { name, ..self }
     }
 
     pub(crate) const fn tweet_only(self) -> Self {
-        let name = Word::new("", self.name.tweet);
+        let name = VocabularyWord::new("", self.name.tweet);
         Self { name, ..self }
     }
 
     pub(crate) const fn post_only(self) -> Self {
-        let name = Word::new(self.name.post, "");
+        let name = VocabularyWord::new(self.name.post, "");
         Self { name, ..self }
     }
 

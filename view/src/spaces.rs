@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use base::id::short;
-use base::refusal::Subject;
+use base::id::encode_base62;
+use base::refusal::ResourceRef;
 use base::{Fault, Refusal, UserId};
-use network::visibility::{Sight, Viewer, of_space};
+use network::visibility::{Viewer, Visibility, space_visibility};
 use store::spaces::{self as stored, Space, SpaceRole, SpaceTopic};
 use store::{Tx, users};
 
@@ -44,7 +44,7 @@ impl<'a> SpaceFacts<'a> {
 
 pub(crate) const FIELDS: &[Shown] = &[
     Shown::always("id", Json::Text, "Id of the space.")
-        .space(|out, facts| out.quoted(&short(facts.space.id))),
+        .space(|out, facts| out.quoted(&encode_base62(facts.space.id))),
     Shown::always(
         "state",
         Json::OneOf(&["live", "scheduled", "ended"]),
@@ -188,8 +188,9 @@ pub fn spaces_asked(
         }
     }
     let world = World::of_targets(tx, viewer, creators, targets, wants)?;
-    let seen =
-        |space: &&Space| of_space(space, world.users.get(space.creator_id)) == Sight::Visible;
+    let seen = |space: &&Space| {
+        space_visibility(space, world.users.get(space.creator_id)) == Visibility::Visible
+    };
     let shown: Vec<_> = found.iter().filter(seen).map(facts).collect();
     let errors = missing(&shown, asked);
     let speaker = Speaker {
@@ -220,10 +221,13 @@ pub fn space(
 
 /// What was asked for and is not shown, each once.
 fn missing(shown: &[SpaceFacts<'_>], asked: Asked<'_, String>) -> Vec<Refusal> {
-    let shown: Vec<String> = shown.iter().map(|facts| short(facts.space.id)).collect();
+    let shown: Vec<String> = shown
+        .iter()
+        .map(|facts| encode_base62(facts.space.id))
+        .collect();
     let mut errors = Vec::new();
     for name in asked.values.iter().filter(|name| !shown.contains(name)) {
-        let refusal = Refusal::NotFound(Subject::new("space", asked.parameter, name));
+        let refusal = Refusal::NotFound(ResourceRef::new("space", asked.parameter, name));
         if !errors.contains(&refusal) {
             errors.push(refusal);
         }

@@ -8,7 +8,7 @@ mod shape;
 mod speed;
 mod users;
 
-use base::{Id, PostId, Speech, Time, UserId};
+use base::{Id, PostId, Time, UserId, Vocabulary};
 use network::visibility::Viewer;
 use serde_json::Value;
 use store::media::Media;
@@ -19,11 +19,11 @@ use crate::world::World;
 use crate::{Answer, Object, Spoken, Wants};
 
 pub(crate) const POSTS: Spoken = Spoken {
-    speech: Speech::Post,
+    speech: Vocabulary::Post,
     both_metrics: false,
 };
 pub(crate) const TWEETS: Spoken = Spoken {
-    speech: Speech::Tweet,
+    speech: Vocabulary::Tweet,
     both_metrics: false,
 };
 
@@ -32,7 +32,7 @@ pub(crate) const NOW: Time = Time::from_ms(1_795_233_906_789);
 
 /// A post's id: that many minutes before now.
 pub(crate) fn post_id(minutes: i64) -> PostId {
-    PostId::new(base::id::first_at(NOW.plus_ms(-60_000 * minutes)))
+    PostId::new(base::id::first_snowflake_at(NOW.plus_ms(-60_000 * minutes)))
 }
 
 pub(crate) fn user(number: i64, username: &str) -> User {

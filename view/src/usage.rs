@@ -1,6 +1,6 @@
 //! What an app was given: its fields, and an answer of it.
 
-use base::{Time, Word};
+use base::{Time, VocabularyWord};
 
 use crate::out::Out;
 use crate::shown::{Json, Member, Shown, Write};
@@ -72,8 +72,12 @@ pub(crate) const USAGE_FIELDS: &[Shown] = &[
     )
     .usage(|out, shown| {
         out.object(|out| {
-            out.member(Word::same("project_id"), |out| out.id(shown.app));
-            out.member(Word::same("usage"), |out| days(out, shown));
+            out.member(VocabularyWord::same_in_both("project_id"), |out| {
+                out.id(shown.app)
+            });
+            out.member(VocabularyWord::same_in_both("usage"), |out| {
+                days(out, shown)
+            });
         });
     }),
     Shown::always("project_cap", Json::Text, "The most in a month.")
@@ -87,17 +91,23 @@ pub(crate) const USAGE_FIELDS: &[Shown] = &[
 fn app(out: &mut Out, shown: &UsageShown) {
     let count = i64::try_from(shown.days.len()).unwrap_or(0);
     out.object(|out| {
-        out.member(Word::same("client_app_id"), |out| out.id(shown.app));
-        out.member(Word::same("usage"), |out| days(out, shown));
-        out.member(Word::same("usage_result_count"), |out| out.int(count));
+        out.member(VocabularyWord::same_in_both("client_app_id"), |out| {
+            out.id(shown.app)
+        });
+        out.member(VocabularyWord::same_in_both("usage"), |out| {
+            days(out, shown)
+        });
+        out.member(VocabularyWord::same_in_both("usage_result_count"), |out| {
+            out.int(count)
+        });
     });
 }
 
 fn days(out: &mut Out, shown: &UsageShown) {
     out.array(&shown.days, |out, (date, usage)| {
         out.object(|out| {
-            out.member(Word::same("date"), |out| out.time(*date));
-            out.member(Word::same("usage"), |out| out.id(*usage));
+            out.member(VocabularyWord::same_in_both("date"), |out| out.time(*date));
+            out.member(VocabularyWord::same_in_both("usage"), |out| out.id(*usage));
         });
     });
 }

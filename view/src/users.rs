@@ -1,7 +1,7 @@
 //! Users: their fields and what those lead to.
 
-use base::{UserId, Word};
-use network::visibility::Letterbox;
+use base::{UserId, VocabularyWord};
+use network::visibility::DmPolicy;
 use serde_json::Value;
 use store::users::User;
 
@@ -255,12 +255,27 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
 fn public_metrics(out: &mut Out, facts: UserFacts<'_>) {
     let user = facts.user;
     out.object(|out| {
-        out.count(Word::same("followers_count"), user.followers_count);
-        out.count(Word::same("following_count"), user.following_count);
-        out.count(Word::new("post_count", "tweet_count"), user.post_count);
-        out.count(Word::same("listed_count"), user.listed_count);
-        out.count(Word::same("like_count"), user.like_count);
-        out.count(Word::same("media_count"), user.media_count);
+        out.count(
+            VocabularyWord::same_in_both("followers_count"),
+            user.followers_count,
+        );
+        out.count(
+            VocabularyWord::same_in_both("following_count"),
+            user.following_count,
+        );
+        out.count(
+            VocabularyWord::new("post_count", "tweet_count"),
+            user.post_count,
+        );
+        out.count(
+            VocabularyWord::same_in_both("listed_count"),
+            user.listed_count,
+        );
+        out.count(VocabularyWord::same_in_both("like_count"), user.like_count);
+        out.count(
+            VocabularyWord::same_in_both("media_count"),
+            user.media_count,
+        );
     });
 }
 
@@ -286,7 +301,11 @@ fn subscription_type(out: &mut Out, facts: UserFacts<'_>) {
 
 fn subscription(out: &mut Out, facts: UserFacts<'_>) {
     let subscribes = facts.subscribes();
-    out.object(|out| out.member(Word::same("subscribes_to_you"), |out| out.bool(subscribes)));
+    out.object(|out| {
+        out.member(VocabularyWord::same_in_both("subscribes_to_you"), |out| {
+            out.bool(subscribes)
+        })
+    });
 }
 
 fn connection_status(out: &mut Out, facts: UserFacts<'_>) {
@@ -311,12 +330,12 @@ fn connection_status(out: &mut Out, facts: UserFacts<'_>) {
 
 fn receives_your_dm(out: &mut Out, facts: UserFacts<'_>) {
     let (kin, user) = (&facts.world.kin, facts.user);
-    let letterbox = Letterbox {
+    let letterbox = DmPolicy {
         open: user.receives_dm,
         follows: kin.followed_by.contains(&user.id),
         blocks: kin.blocked_by.contains(&user.id) || kin.dm_blocked_by.contains(&user.id),
     };
-    out.bool(letterbox.takes());
+    out.bool(letterbox.accepts_messages());
 }
 
 fn confirmed_email(out: &mut Out, facts: UserFacts<'_>) {

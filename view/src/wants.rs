@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use base::refusal::Wrong;
-use base::{Refusal, Speech, Word};
+use base::refusal::InvalidParameter;
+use base::{Refusal, Vocabulary, VocabularyWord};
 
 use crate::Object;
 use crate::shown::{Audience, Expansion, Shown, When};
@@ -45,7 +45,7 @@ impl Wants {
 
     /// Everything that anyone may see of `root`, and all that it leads to in a vocabulary: what is
     /// told to those who have asked for no fields.
-    pub fn whole(root: Object, speech: Speech) -> Self {
+    pub fn whole(root: Object, speech: Vocabulary) -> Self {
         let mut wants = Self::defaults(root);
         for kind in Object::ALL {
             let public = bits_for(kind.fields(), Audience::Anyone);
@@ -54,7 +54,7 @@ impl Wants {
             }
         }
         for (place, expansion) in root.expansions().iter().enumerate() {
-            if !expansion.name.in_speech(speech).is_empty() {
+            if !expansion.name.name_in(speech).is_empty() {
                 wants.expansions |= 1 << place;
             }
         }
@@ -63,7 +63,7 @@ impl Wants {
 
     /// The same without what it leads to.
     pub fn alone(root: Object) -> Self {
-        let whole = Self::whole(root, Speech::Post);
+        let whole = Self::whole(root, Vocabulary::Post);
         Self {
             expansions: 0,
             ..whole
@@ -92,7 +92,7 @@ impl Wants {
         let mut wrong = Vec::new();
         for name in value.split(',') {
             let found = position(fields, |field| {
-                field.name.is(name) && field.when != When::Expanded
+                field.name.matches(name) && field.when != When::Expanded
             });
             let Some((place, field)) = found else {
                 wrong.push(name);
@@ -112,7 +112,7 @@ impl Wants {
         let mut wrong = Vec::new();
         for name in value.split(',') {
             let found = position(expansions, |expansion| {
-                !name.is_empty() && expansion.name.is(name)
+                !name.is_empty() && expansion.name.matches(name)
             });
             let Some((place, expansion)) = found else {
                 wrong.push(name);
@@ -137,10 +137,10 @@ impl Wants {
 
     /// The vocabulary that the names gave away. Where both did, posts: a generated client of the
     /// newer generation still says `tweet.fields` on streams.
-    pub const fn betrayed(&self) -> Option<Speech> {
+    pub const fn betrayed(&self) -> Option<Vocabulary> {
         match (self.post_words, self.tweet_words) {
-            (true, _) => Some(Speech::Post),
-            (false, true) => Some(Speech::Tweet),
+            (true, _) => Some(Vocabulary::Post),
+            (false, true) => Some(Vocabulary::Tweet),
             (false, false) => None,
         }
     }
@@ -181,10 +181,10 @@ impl Wants {
             .map(|(_, expansion)| expansion)
     }
 
-    fn hear(&mut self, word: Word, name: &str) {
-        match word.betrays(name) {
-            Some(Speech::Post) => self.post_words = true,
-            Some(Speech::Tweet) => self.tweet_words = true,
+    fn hear(&mut self, word: VocabularyWord, name: &str) {
+        match word.detect_vocabulary(name) {
+            Some(Vocabulary::Post) => self.post_words = true,
+            Some(Vocabulary::Tweet) => self.tweet_words = true,
             None => {}
         }
     }
@@ -203,14 +203,14 @@ fn refuse(
         return Ok(());
     }
     let names = names().join(",");
-    let say = |value: &&str| Wrong {
+    let say = |value: &&str| InvalidParameter {
         parameter: Cow::Owned(parameter.to_owned()),
         values: vec![(*value).to_owned()],
         message: format!(
             "The `{parameter}` query parameter value [{value}] is not one of [{names}]"
         ),
     };
-    Err(Refusal::Invalid(wrong.iter().map(say).collect()))
+    Err(Refusal::InvalidParameters(wrong.iter().map(say).collect()))
 }
 
 /// The bit of a field by its name in the posts vocabulary.

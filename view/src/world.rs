@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use base::{Fault, PostId, Time, UserId};
-use network::visibility::{Sight, Sights, Viewer};
+use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use store::ads::card_links::{self, CardLink};
 use store::graph::{self, RelationKind};
 use store::ledger::{self, AdEntity, MetricSums};
@@ -85,7 +85,7 @@ pub(crate) struct World {
     /// Where cards lead, by the card, in its order.
     pub(crate) links: HashMap<i64, Vec<CardLink>>,
     /// Posts that may not be seen.
-    pub(crate) hidden: HashMap<PostId, Sight>,
+    pub(crate) hidden: HashMap<PostId, Visibility>,
     /// What the viewer's own promoted posts came to by their promotion, where that is asked for.
     pub(crate) promoted: HashMap<PostId, MetricSums>,
 }
@@ -151,7 +151,7 @@ impl Needs {
                 Target::Media(key) => self.media.extend(id_of(key)),
                 Target::Topic(id) => self.topics.push(id),
                 Target::Poll(id) => self.polls.push(id),
-                Target::Place(id) => self.places.extend(network::places::number(id)),
+                Target::Place(id) => self.places.extend(network::places::parse_place_id(id)),
             }
         }
     }
@@ -428,24 +428,26 @@ impl World {
             .items()
             .iter()
             .filter(|user| authors.contains(&user.id));
-        let mut sights = Sights::of_authors(tx, self.viewer, authors)?;
-        sights.admit(tx, self.posts.items())?;
+        let mut sights = AuthorVisibilities::load(tx, self.viewer, authors)?;
+        sights.admit_posts(tx, self.posts.items())?;
         let judge = |post: &Post| match post.state {
             // Nothing is known of it but its id.
-            PostState::Placeholder => Sight::Missing,
-            _ => sights.of_post(post),
+            PostState::Placeholder => Visibility::Missing,
+            _ => sights.post_visibility(post),
         };
         for post in self.posts.items() {
             let sight = match (judge(post), post.repost_of_id) {
-                (Sight::Visible, Some(id)) => match self.posts.get(id).map(judge) {
-                    Some(Sight::Visible) => Sight::Visible,
+                (Visibility::Visible, Some(id)) => match self.posts.get(id).map(judge) {
+                    Some(Visibility::Visible) => Visibility::Visible,
                     // An import knows the texts of reposts whose originals it lacks.
-                    None | Some(Sight::Missing) if !post.text.is_empty() => Sight::Visible,
-                    original => original.unwrap_or(Sight::Missing),
+                    None | Some(Visibility::Missing) if !post.text.is_empty() => {
+                        Visibility::Visible
+                    }
+                    original => original.unwrap_or(Visibility::Missing),
                 },
                 (sight, _) => sight,
             };
-            if sight != Sight::Visible {
+            if sight != Visibility::Visible {
                 self.hidden.insert(post.id, sight);
             }
         }
@@ -501,8 +503,11 @@ impl World {
     }
 
     /// Whether the viewer may see a post that is here.
-    pub(crate) fn sight(&self, post: &Post) -> Sight {
-        self.hidden.get(&post.id).copied().unwrap_or(Sight::Visible)
+    pub(crate) fn sight(&self, post: &Post) -> Visibility {
+        self.hidden
+            .get(&post.id)
+            .copied()
+            .unwrap_or(Visibility::Visible)
     }
 
     /// Every version of an edited post, oldest first.

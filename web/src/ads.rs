@@ -6,7 +6,7 @@ pub(crate) mod serve;
 use std::sync::Arc;
 
 use ads::{Caller, Request};
-use base::{Fault, Refusal, Stop};
+use base::{Error, Fault, Refusal};
 use http::HeaderValue;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(crate) fn file(call: Call) -> Pending {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
         let found = call.read(move |tx| Ok(ads::analytics::jobs::file(tx, &token)?));
-        let file = found.await?.ok_or(Refusal::NoSuchPath)?;
+        let file = found.await?.ok_or(Refusal::RouteNotFound)?;
         Ok(Reply::bytes(200, GZIP, file))
     })
 }
@@ -51,7 +51,7 @@ pub(crate) fn act(call: Call) -> Pending {
     })
 }
 
-fn request(call: &Call) -> Result<Request, Stop> {
+fn request(call: &Call) -> Result<Request, Error> {
     let operation = call
         .endpoint()
         .ads

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Secret;
-use base::secret::same;
+use base::secret::constant_time_eq;
 use bytes::Bytes;
 use edge::{Body, BodyError, Handler, Peer};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, HeaderMap, HeaderValue, ORIGIN};
@@ -99,7 +99,7 @@ impl Control {
         if !self.is_known(&parts.headers) {
             return refuse(401, "a command needs the control token\n");
         }
-        match body.collect(MOST, PATIENCE).await {
+        match body.collect_bytes(MOST, PATIENCE).await {
             Ok(bytes) => (command.act)(bytes).await,
             Err(BodyError::TooLarge) => refuse(413, "the command is too large\n"),
             Err(_) => refuse(400, "the command did not arrive\n"),
@@ -111,9 +111,10 @@ impl Control {
             .get(AUTHORIZATION)
             .and_then(|value| value.to_str().ok());
         let token = shown.and_then(|shown| shown.strip_prefix("Bearer "));
-        let real = self.shared.token.reveal();
+        let real = self.shared.token.expose_secret();
         // An unset token opens nothing.
-        !real.is_empty() && token.is_some_and(|token| same(token.as_bytes(), real.as_bytes()))
+        !real.is_empty()
+            && token.is_some_and(|token| constant_time_eq(token.as_bytes(), real.as_bytes()))
     }
 }
 

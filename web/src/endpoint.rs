@@ -3,12 +3,12 @@
 
 use std::pin::Pin;
 
-use base::{Entitlement, Permit, Scopes, Stop};
+use base::{Entitlement, Error, Permit, Scopes};
 
 use crate::call::{Call, Reply};
 
 /// What a handler returns: an answer, in time.
-pub type Pending = Pin<Box<dyn Future<Output = Result<Reply, Stop>> + Send>>;
+pub type Pending = Pin<Box<dyn Future<Output = Result<Reply, Error>> + Send>>;
 
 /// One operation of the interface.
 #[derive(Clone, Copy)]
@@ -178,7 +178,7 @@ pub enum Body {
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
     /// Its name; the vocabularies may differ.
-    pub name: base::Word,
+    pub name: base::VocabularyWord,
     /// Whether it must be there.
     pub required: bool,
     /// What it may hold.
@@ -265,7 +265,7 @@ impl Endpoint {
     #[must_use]
     pub const fn permit(self, letters: &str, scopes: Scopes) -> Self {
         Self {
-            permit: Permit::of(letters, scopes),
+            permit: Permit::from_letters(letters, scopes),
             ..self
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::Stop;
+use base::Error;
 use edge::Shutdown;
 use store::{Store, meta};
 use tokio::time::timeout;
@@ -52,7 +52,7 @@ impl Health {
         }
         let read = self
             .store
-            .read(|tx| meta::get(tx, "ready").map_err(Stop::Failed));
+            .read(|tx| meta::get(tx, "ready").map_err(Error::Failed));
         match timeout(PATIENCE, read).await {
             Ok(Ok(_)) => Reply::bytes(200, PLAIN, "ok\n"),
             Ok(Err(_)) | Err(_) => Reply::bytes(503, PLAIN, "the store does not answer\n"),

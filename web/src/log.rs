@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use base::{AppId, Chance, Fault, UserId};
+use base::{AppId, Fault, Rng, UserId};
 use http::HeaderMap;
 use http::header::HeaderValue;
 
@@ -38,8 +38,8 @@ pub struct RequestIds {
 
 impl RequestIds {
     /// Names that begin at a random place.
-    pub fn new(chance: &Chance) -> Result<Self, Fault> {
-        let start = u64::from_be_bytes(chance.bytes()?);
+    pub fn new(chance: &Rng) -> Result<Self, Fault> {
+        let start = u64::from_be_bytes(chance.random_bytes()?);
         Ok(Self {
             next: AtomicU64::new(start),
         })
@@ -140,7 +140,7 @@ pub fn fault(fault: &Fault, id: &RequestId, route: &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use base::Chance;
+    use base::Rng;
     use http::{HeaderMap, HeaderValue};
 
     use super::RequestIds;
@@ -148,7 +148,7 @@ mod tests {
     fn given(name: &[u8]) -> super::RequestId {
         let mut headers = HeaderMap::new();
         headers.insert("x-request-id", HeaderValue::from_bytes(name).unwrap());
-        RequestIds::new(&Chance::seeded(1)).unwrap().name(&headers)
+        RequestIds::new(&Rng::from_seed(1)).unwrap().name(&headers)
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn new_names_are_distinct() {
-        let ids = RequestIds::new(&Chance::Os).unwrap();
+        let ids = RequestIds::new(&Rng::Os).unwrap();
         let headers = HeaderMap::new();
         let names: std::collections::HashSet<_> = (0..10_000)
             .map(|_| ids.name(&headers).as_str().to_owned())

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::Fault;
 use deliver::streams::Hub;
-use edge::{Stats, StatsView};
+use edge::{ListenerStats, ListenerStatsSnapshot};
 use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
@@ -107,7 +107,7 @@ impl Metrics {
     }
 
     /// Adds a listener's counts.
-    pub fn add_listener(&self, name: &'static str, stats: Arc<Stats>) {
+    pub fn add_listener(&self, name: &'static str, stats: Arc<ListenerStats>) {
         let mut registry = self.registry.lock();
         let registry = registry.sub_registry_with_label(("listener".into(), name.into()));
         registry.register_collector(Box::new(Listener(stats)));
@@ -141,7 +141,7 @@ impl Metrics {
     /// Everything, in the text format.
     pub fn text(&self) -> Result<String, Fault> {
         let mut text = String::with_capacity(16 * 1024);
-        encode(&mut text, &self.registry.lock()).map_err(Fault::when("writing the metrics"))?;
+        encode(&mut text, &self.registry.lock()).map_err(Fault::context("writing the metrics"))?;
         Ok(text)
     }
 }
@@ -166,11 +166,11 @@ const fn class(status: u16) -> &'static str {
 }
 
 #[derive(Debug)]
-struct Listener(Arc<Stats>);
+struct Listener(Arc<ListenerStats>);
 
 impl Collector for Listener {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let view = self.0.view();
+        let view = self.0.snapshot();
         let (name, help) = ("connections_open", "Connections open now");
         let gauge = ConstGauge::new(i64::try_from(view.open).unwrap_or(i64::MAX));
         gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
@@ -217,7 +217,7 @@ impl Collector for Streams {
     }
 }
 
-fn counters(view: &StatsView) -> [(&'static str, &'static str, u64); 12] {
+fn counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 12] {
     [
         (
             "connections_accepted",

@@ -1,6 +1,6 @@
 //! The OpenAPI document, written from the declared operations.
 
-use base::{Scope, Speech};
+use base::{Scope, Vocabulary};
 use serde_json::{Map, Value, json};
 use view::Object;
 
@@ -36,7 +36,7 @@ fn of(endpoints: Vec<&Endpoint>) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for endpoint in &endpoints {
         let item = paths
-            .entry(spell(endpoint.path, Speech::Post))
+            .entry(spell(endpoint.path, Vocabulary::Post))
             .or_insert_with(|| json!({}));
         if let Some(item) = item.as_object_mut() {
             item.insert(endpoint.method.to_lowercase(), operation(endpoint));
@@ -108,10 +108,10 @@ fn window(window: Window) -> Value {
 
 /// Every other spelling of an operation's path.
 fn aliases(endpoint: &Endpoint) -> Vec<String> {
-    let shown = spell(endpoint.path, Speech::Post);
+    let shown = spell(endpoint.path, Vocabulary::Post);
     let mut spellings = Vec::new();
     for path in std::iter::once(&endpoint.path).chain(endpoint.aliases) {
-        for speech in [Speech::Post, Speech::Tweet] {
+        for speech in [Vocabulary::Post, Vocabulary::Tweet] {
             let spelling = spell(path, speech);
             if spelling != shown && !spellings.contains(&spelling) {
                 spellings.push(spelling);

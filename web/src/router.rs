@@ -4,18 +4,27 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use base::{Fault, Refusal, Speech, Word};
+use base::{Fault, Refusal, Vocabulary, VocabularyWord};
 
 use crate::endpoint::{Accent, Endpoint};
 
 /// Words of a path that each vocabulary spells its own way.
-const WORDS: &[(&str, Word)] = &[
-    ("<posts>", Word::new("posts", "tweets")),
-    ("<post>", Word::new("post", "tweet")),
-    ("<reposts>", Word::new("reposts", "retweets")),
-    ("<reposted_by>", Word::new("reposted_by", "retweeted_by")),
-    ("<liked_posts>", Word::new("liked_posts", "liked_tweets")),
-    ("<quote_posts>", Word::new("quote_posts", "quote_tweets")),
+const WORDS: &[(&str, VocabularyWord)] = &[
+    ("<posts>", VocabularyWord::new("posts", "tweets")),
+    ("<post>", VocabularyWord::new("post", "tweet")),
+    ("<reposts>", VocabularyWord::new("reposts", "retweets")),
+    (
+        "<reposted_by>",
+        VocabularyWord::new("reposted_by", "retweeted_by"),
+    ),
+    (
+        "<liked_posts>",
+        VocabularyWord::new("liked_posts", "liked_tweets"),
+    ),
+    (
+        "<quote_posts>",
+        VocabularyWord::new("quote_posts", "quote_tweets"),
+    ),
 ];
 
 /// All operations, by path and method.
@@ -46,7 +55,7 @@ struct Node {
 struct Entry {
     endpoint: &'static Endpoint,
     names: Vec<&'static str>,
-    speech: Option<Speech>,
+    speech: Option<Vocabulary>,
     facts: Facts,
 }
 
@@ -58,7 +67,7 @@ pub struct Found {
     /// Its number and path.
     pub facts: Facts,
     /// The vocabulary that the path's words betray.
-    pub speech: Option<Speech>,
+    pub speech: Option<Vocabulary>,
     /// The path's parameters, decoded; those that cannot be are as they came.
     pub path: Vec<(&'static str, String)>,
 }
@@ -100,7 +109,7 @@ impl Router {
             let operation = self.facts.len();
             let facts = *self.facts.entry(endpoint.id).or_insert_with(|| Facts {
                 operation,
-                template: String::leak(spell(endpoint.path, Speech::Post)),
+                template: String::leak(spell(endpoint.path, Vocabulary::Post)),
             });
             for path in std::iter::once(&endpoint.path).chain(endpoint.aliases) {
                 for (spelled, speech) in spellings(path) {
@@ -116,7 +125,7 @@ impl Router {
         endpoint: &'static Endpoint,
         path: &'static str,
         spelled: &str,
-        speech: Option<Speech>,
+        speech: Option<Vocabulary>,
         facts: Facts,
     ) -> Result<(), Fault> {
         let unnamed = anonymous(spelled);
@@ -125,7 +134,7 @@ impl Router {
         } else {
             let place = self.nodes.len();
             let inserted = self.paths.insert(unnamed.clone(), place);
-            inserted.map_err(Fault::when("mounting a path"))?;
+            inserted.map_err(Fault::context("mounting a path"))?;
             self.nodes.push(Node::default());
             self.places.insert(unnamed, place);
             place
@@ -157,11 +166,14 @@ impl Router {
             refusal,
             accent: accent_of(path),
         };
-        let matched = self.paths.at(path).map_err(|_| lost(Refusal::NoSuchPath))?;
+        let matched = self
+            .paths
+            .at(path)
+            .map_err(|_| lost(Refusal::RouteNotFound))?;
         let node = self
             .nodes
             .get(*matched.value)
-            .ok_or_else(|| lost(Refusal::NoSuchPath))?;
+            .ok_or_else(|| lost(Refusal::RouteNotFound))?;
         let wanted = if method == "HEAD" { "GET" } else { method };
         let Some(entry) = node
             .entries
@@ -235,17 +247,17 @@ fn is_of_ads(segment: &str) -> bool {
 
 /// Every way to write a path: each of its words in either vocabulary, and what they betray.
 /// A posts word anywhere counts, since only the newer vocabulary has those in paths.
-fn spellings(path: &str) -> Vec<(String, Option<Speech>)> {
+fn spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
     let mut all = vec![(path.to_owned(), None)];
     for (mark, word) in WORDS {
         if !path.contains(mark) {
             continue;
         }
-        let both = |(path, speech): (String, Option<Speech>)| {
-            let posts = (path.replace(mark, word.post), Some(Speech::Post));
+        let both = |(path, speech): (String, Option<Vocabulary>)| {
+            let posts = (path.replace(mark, word.post), Some(Vocabulary::Post));
             let tweets = (
                 path.replace(mark, word.tweet),
-                speech.or(Some(Speech::Tweet)),
+                speech.or(Some(Vocabulary::Tweet)),
             );
             [posts, tweets]
         };
@@ -255,9 +267,9 @@ fn spellings(path: &str) -> Vec<(String, Option<Speech>)> {
 }
 
 /// The path in one vocabulary.
-pub fn spell(path: &str, speech: Speech) -> String {
+pub fn spell(path: &str, speech: Vocabulary) -> String {
     WORDS.iter().fold(path.to_owned(), |path, (mark, word)| {
-        path.replace(mark, word.in_speech(speech))
+        path.replace(mark, word.name_in(speech))
     })
 }
 
@@ -284,7 +296,7 @@ fn anonymous(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use base::{Refusal, Speech};
+    use base::{Refusal, Vocabulary};
 
     use super::{Lost, Router};
     use crate::endpoint::{Accent, Endpoint};
@@ -313,7 +325,7 @@ mod tests {
         ],
     ];
 
-    fn find(method: &str, path: &str) -> (String, Option<Speech>, Vec<String>) {
+    fn find(method: &str, path: &str) -> (String, Option<Vocabulary>, Vec<String>) {
         let found = Router::new(TABLE).unwrap().find(method, path).unwrap();
         let path = found
             .path
@@ -333,7 +345,7 @@ mod tests {
             let params = params.iter().map(ToString::to_string).collect();
             assert_eq!(find("GET", path), (id.to_owned(), speech, params), "{path}");
         };
-        let (post, tweet) = (Some(Speech::Post), Some(Speech::Tweet));
+        let (post, tweet) = (Some(Vocabulary::Post), Some(Vocabulary::Tweet));
         case("/2/posts", "findPosts", post, &[]);
         case("/2/tweets", "findPosts", tweet, &[]);
         case("/2/tweets/20", "findPost", tweet, &["id=20"]);
@@ -375,7 +387,7 @@ mod tests {
             let lost = lost("GET", path);
             assert_eq!(
                 (lost.refusal, lost.accent),
-                (Refusal::NoSuchPath, Accent::V2),
+                (Refusal::RouteNotFound, Accent::V2),
                 "{path}"
             );
         }

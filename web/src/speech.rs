@@ -1,23 +1,23 @@
 //! Which vocabulary a request asks to be answered in.
 
-use base::Speech;
+use base::Vocabulary;
 use view::Spoken;
 
 /// What a request lets on about its vocabulary, strongest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Speeches {
     /// A name in fields, expansions or body that only one vocabulary has.
-    pub names: Option<Speech>,
+    pub names: Option<Vocabulary>,
     /// The words of the path.
-    pub path: Option<Speech>,
+    pub path: Option<Vocabulary>,
     /// A name that the older vocabulary has to itself, but that clients of the newer one send
     /// too: `tweet_id` in a body.
-    pub hint: Option<Speech>,
+    pub hint: Option<Vocabulary>,
 }
 
 impl Speeches {
     /// What the words of a path let on.
-    pub fn of_path(path: Option<Speech>) -> Self {
+    pub fn of_path(path: Option<Vocabulary>) -> Self {
         Self {
             path,
             ..Self::default()
@@ -26,27 +26,27 @@ impl Speeches {
 
     /// Takes note of what a name betrays. The newer vocabulary wins over the older one, whose
     /// names its clients go on sending in places.
-    pub fn hear(&mut self, name: Option<Speech>) {
-        if self.names != Some(Speech::Post) {
+    pub fn hear(&mut self, name: Option<Vocabulary>) {
+        if self.names != Some(Vocabulary::Post) {
             self.names = name.or(self.names);
         }
     }
 
     /// Takes note of a body's key.
-    pub fn hear_key(&mut self, key: Option<Speech>) {
+    pub fn hear_key(&mut self, key: Option<Vocabulary>) {
         match key {
-            Some(Speech::Post) => self.hear(key),
-            Some(Speech::Tweet) => self.hint = key,
+            Some(Vocabulary::Post) => self.hear(key),
+            Some(Vocabulary::Tweet) => self.hint = key,
             None => {}
         }
     }
 
     /// The vocabulary of the answer. Clients of both generations call the older paths and send
     /// the older body keys, so these leave open which counts a client knows: it gets both.
-    pub fn decide(self, app: Option<Speech>, default: Speech) -> Spoken {
+    pub fn decide(self, app: Option<Vocabulary>, default: Vocabulary) -> Spoken {
         let path_tells = self.path.or(self.hint);
         let speech = self.names.or(path_tells).or(app).unwrap_or(default);
-        let both_metrics = self.names.is_none() && path_tells != Some(Speech::Post);
+        let both_metrics = self.names.is_none() && path_tells != Some(Vocabulary::Post);
         Spoken {
             speech,
             both_metrics,
@@ -56,13 +56,13 @@ impl Speeches {
 
 #[cfg(test)]
 mod tests {
-    use base::Speech::{self, Post, Tweet};
+    use base::Vocabulary::{self, Post, Tweet};
 
     use super::Speeches;
 
     #[test]
     fn the_first_that_tells_decides() {
-        let case = |names: &[Speech], path, app, expected: (Speech, bool)| {
+        let case = |names: &[Vocabulary], path, app, expected: (Vocabulary, bool)| {
             let mut heard = Speeches {
                 path,
                 ..Speeches::default()

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use base::{Stop, Time};
-use network::insights::Wanted;
-use network::keywords::is_sound;
+use base::{Error, Time};
+use network::insights::InsightsQuery;
+use network::keywords::is_valid_keyword;
 use serde_json::{Value, json};
 use store::ads as changes;
 use store::ledger::{self, AdEntity};
@@ -31,7 +31,7 @@ const POSTS: i64 = 7 * DAY;
 const CHANGES: i64 = 100;
 
 /// Line items that have run for three days, spent hardly anything, and reach few.
-pub(super) fn narrow(desk: &mut Desk<'_, '_>, branches: &[Branch]) -> Result<Vec<Advice>, Stop> {
+pub(super) fn narrow(desk: &mut Desk<'_, '_>, branches: &[Branch]) -> Result<Vec<Advice>, Error> {
     let mut all = Vec::new();
     for branch in branches {
         for item in &branch.items {
@@ -47,7 +47,7 @@ fn of_item(
     desk: &mut Desk<'_, '_>,
     campaign: &Record,
     item: &Record,
-) -> Result<Option<Advice>, Stop> {
+) -> Result<Option<Advice>, Error> {
     if !has_run(desk, campaign, item)? {
         return Ok(None);
     }
@@ -85,7 +85,7 @@ fn of_item(
 }
 
 /// Whether a line item has been running for three days, without a pause.
-fn has_run(desk: &mut Desk<'_, '_>, campaign: &Record, item: &Record) -> Result<bool, Stop> {
+fn has_run(desk: &mut Desk<'_, '_>, campaign: &Record, item: &Record) -> Result<bool, Error> {
     let since = desk.now().plus_ms(-SPELL);
     let old = |record: &Record| record.created_at <= since;
     let started = item.time("start_time").is_none_or(|at| at <= since);
@@ -109,7 +109,7 @@ fn was_switched(
     entity: &str,
     record: &Record,
     since: Time,
-) -> Result<bool, Stop> {
+) -> Result<bool, Error> {
     let wanted = changes::AdsChangeQuery {
         account: record.account_id,
         entity,
@@ -130,7 +130,11 @@ fn was_switched(
 
 /// What was spent in the last days of the budget that a line item has, or its campaign, and what
 /// could have been.
-fn spending(desk: &mut Desk<'_, '_>, campaign: &Record, item: &Record) -> Result<(i64, i64), Stop> {
+fn spending(
+    desk: &mut Desk<'_, '_>,
+    campaign: &Record,
+    item: &Record,
+) -> Result<(i64, i64), Error> {
     let now = desk.now();
     let begun = item
         .int("start_time")
@@ -168,7 +172,7 @@ fn with_keywords(
     desk: &mut Desk<'_, '_>,
     item: &Record,
     audience: &Audience,
-) -> Result<Wider, Stop> {
+) -> Result<Wider, Error> {
     let evaluator = desk.evaluator()?;
     let Ok(search) = evaluator.search() else {
         return Ok(None);
@@ -178,7 +182,9 @@ fn with_keywords(
     let of = |operator: Operator| -> Vec<String> {
         let some = all().filter(|one| one.operator == operator);
         let some = some.map(|one| one.value.clone());
-        some.filter(|one| is_sound(one)).take(KEYWORDS).collect()
+        some.filter(|one| is_valid_keyword(one))
+            .take(KEYWORDS)
+            .collect()
     };
     let Some(first) = all().find(|one| one.operator == Operator::Eq) else {
         return Ok(None);
@@ -187,7 +193,7 @@ fn with_keywords(
     if keywords.is_empty() {
         return Ok(None);
     }
-    let wanted = Wanted {
+    let wanted = InsightsQuery {
         keywords,
         negatives: of(Operator::Ne),
         since: desk.now().plus_ms(-POSTS),
@@ -197,11 +203,11 @@ fn with_keywords(
     };
     let related = evaluator
         .insights
-        .related(desk.tx, &search.snapshot(), &wanted)?;
+        .find_related_keywords(desk.tx, &search.snapshot(), &wanted)?;
     let known = |word: &&String| all().any(|one| one.value.eq_ignore_ascii_case(word));
     let new: Vec<&String> = related
         .iter()
-        .filter(|word| !known(word) && is_sound(word))
+        .filter(|word| !known(word) && is_valid_keyword(word))
         .take(KEYWORDS)
         .collect();
     let mut wider = audience.clone();
@@ -224,7 +230,11 @@ fn with_keywords(
 }
 
 /// Without the one of the criteria that all must hold which keeps most users out.
-fn without_one(desk: &mut Desk<'_, '_>, item: &Record, audience: &Audience) -> Result<Wider, Stop> {
+fn without_one(
+    desk: &mut Desk<'_, '_>,
+    item: &Record,
+    audience: &Audience,
+) -> Result<Wider, Error> {
     let evaluator = desk.evaluator()?;
     let mut by_kind: BTreeMap<&str, Vec<&Criterion>> = BTreeMap::new();
     for one in &audience.criteria {

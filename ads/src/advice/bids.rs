@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use base::Stop;
+use base::Error;
 use serde_json::json;
 use store::ledger::{self, AdEntity, MetricSums};
 
@@ -21,7 +21,7 @@ const ONE_OF: i64 = 5;
 const MILLION: i128 = 1_000_000;
 
 /// Bids that win less than a fifth of the auctions that they are in.
-pub(super) fn low(desk: &mut Desk<'_, '_>, branches: &[Branch]) -> Result<Vec<Advice>, Stop> {
+pub(super) fn low(desk: &mut Desk<'_, '_>, branches: &[Branch]) -> Result<Vec<Advice>, Error> {
     let active = |record: &Record| record.text("entity_status") == "ACTIVE";
     let pairs: Vec<(&Record, &Record)> = branches
         .iter()

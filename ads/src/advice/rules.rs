@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use base::{PostId, Stop, Time, UserId};
+use base::{Error, PostId, Time, UserId};
 use serde_json::{Value, json};
 use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
 use store::posts::{self, PageRange, Post};
@@ -34,7 +34,7 @@ const POSTS: i64 = 100;
 pub(super) fn small_budgets(
     desk: &mut Desk<'_, '_>,
     branches: &[Branch],
-) -> Result<Vec<Advice>, Stop> {
+) -> Result<Vec<Advice>, Error> {
     let zone = Zone::named(desk.account()?.record.text("timezone"));
     let ids: Vec<i64> = branches.iter().map(|branch| branch.campaign.id).collect();
     let mut mornings: Vec<HashMap<i64, i64>> = Vec::new();
@@ -108,7 +108,7 @@ impl Rate {
 pub(super) fn tired_creatives(
     desk: &mut Desk<'_, '_>,
     branches: &[Branch],
-) -> Result<Vec<Advice>, Stop> {
+) -> Result<Vec<Advice>, Error> {
     let now = desk.now();
     let mut all = Vec::new();
     for branch in branches {
@@ -159,7 +159,7 @@ fn better(
     all: &[Shown<'_>],
     week: &HashMap<i64, Rate>,
     last: i64,
-) -> Result<Option<(i64, i64)>, Stop> {
+) -> Result<Option<(i64, i64)>, Error> {
     let own: Vec<Option<i64>> = all
         .iter()
         .filter(|other| other.item.id == one.item.id)
@@ -199,10 +199,10 @@ fn promotes(item: &Record, post: i64) -> Value {
     changed("promoted_posts", "Create", &params)
 }
 
-fn may_promote(desk: &mut Desk<'_, '_>, item: &Record, post: i64) -> Result<bool, Stop> {
+fn may_promote(desk: &mut Desk<'_, '_>, item: &Record, post: i64) -> Result<bool, Error> {
     match promotable(desk, item, PostId::new(post)) {
         Ok(_) => Ok(true),
-        Err(Stop::Refused(_)) => Ok(false),
+        Err(Error::Refused(_)) => Ok(false),
         Err(failed) => Err(failed),
     }
 }
@@ -211,7 +211,7 @@ fn rates(
     desk: &mut Desk<'_, '_>,
     ids: &[i64],
     span: (Time, Time),
-) -> Result<HashMap<i64, Rate>, Stop> {
+) -> Result<HashMap<i64, Rate>, Error> {
     let mut all: HashMap<i64, Rate> = HashMap::new();
     let groups = [
         Placement::AllOn,
@@ -236,7 +236,7 @@ fn rates(
 pub(super) fn nothing_to_serve(
     desk: &mut Desk<'_, '_>,
     branches: &[Branch],
-) -> Result<Vec<Advice>, Stop> {
+) -> Result<Vec<Advice>, Error> {
     let before = desk.now().plus_ms(-PATIENCE);
     let mut posts: Option<Vec<Post>> = None;
     let mut all = Vec::new();
@@ -282,7 +282,7 @@ fn empty_item(branch: &Branch, item: &Record, post: i64) -> Advice {
 }
 
 /// Posts of the account's own user that were made for everyone, those that most was done with first.
-fn organic(desk: &mut Desk<'_, '_>) -> Result<Vec<Post>, Stop> {
+fn organic(desk: &mut Desk<'_, '_>) -> Result<Vec<Post>, Error> {
     let Some(full): Option<UserId> = promotable_users::full(desk)? else {
         return Ok(Vec::new());
     };

@@ -1,7 +1,7 @@
 //! Trees of changes: a node keeps, makes, changes or deletes something, and has others below it. The
 //! parameters are those of a batch or of the operation that does it.
 
-use base::Stop;
+use base::Error;
 use serde_json::{Map, Value, json};
 
 use crate::declare::Resource;
@@ -35,7 +35,7 @@ pub(super) fn changed(kind: &str, verb: &str, params: &Value) -> Value {
 }
 
 /// Whether everything in a tree is already so.
-pub(super) fn is_done(desk: &mut Desk<'_, '_>, node: &Value) -> Result<bool, Stop> {
+pub(super) fn is_done(desk: &mut Desk<'_, '_>, node: &Value) -> Result<bool, Error> {
     let empty = Map::new();
     let params = node.get("params").and_then(Value::as_object);
     let params = params.unwrap_or(&empty);
@@ -77,7 +77,7 @@ fn is_set(
     desk: &mut Desk<'_, '_>,
     of: &'static Resource,
     params: &Map<String, Value>,
-) -> Result<bool, Stop> {
+) -> Result<bool, Error> {
     let Some(record) = desk.find(of, id(of, params))? else {
         return Ok(false);
     };
@@ -95,13 +95,13 @@ fn is_gone(
     desk: &mut Desk<'_, '_>,
     of: &'static Resource,
     params: &Map<String, Value>,
-) -> Result<bool, Stop> {
+) -> Result<bool, Error> {
     let found = desk.find(of, id(of, params))?;
     Ok(found.is_none_or(|found| found.deleted))
 }
 
 /// Whether a line item has a criterion like the one that was suggested.
-fn is_targeted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {
+fn is_targeted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Error> {
     let item = id(&LINE_ITEM, params);
     let all = desk.shown(&TARGETING_CRITERION, "line_item_id", item)?;
     let same =
@@ -112,7 +112,7 @@ fn is_targeted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<b
         .any(|one| names.iter().all(|name| same(one, name))))
 }
 
-fn is_promoted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {
+fn is_promoted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Error> {
     let item = id(&LINE_ITEM, params);
     let promoted = desk.shown(&PROMOTED_POST, "line_item_id", item)?;
     let posts = params.get("post_ids").and_then(Value::as_array);

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use base::Stop;
-use base::refusal::Problem;
+use base::Error;
+use base::refusal::AdsProblem;
 use serde_json::{Value, json};
 use store::ledger::{self, AdEntity};
 
@@ -26,7 +26,7 @@ const UNDER: [(&str, &str); 3] = [
 ];
 
 /// `GET …/active_entities`.
-pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let mut asked = UNDER.iter().filter(|(name, _)| given.has(name));
     let under = asked.next();
@@ -37,7 +37,7 @@ pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Sto
     let entity = AdEntity::parse(&kind).filter(|entity| *entity != AdEntity::Account);
     let (Some(entity), Some(of)) = (entity, resource(&kind)) else {
         let message = format!("No activity is told of {kind}");
-        return Err(Problem::parameter("entity", kind, message).into());
+        return Err(AdsProblem::invalid_parameter("entity", kind, message).into());
     };
     let (from, to) = span(desk, given, LONG)?;
     let account = desk.account_id()?;
@@ -78,7 +78,7 @@ fn above(
     entity: AdEntity,
     ids: &[i64],
     field: &'static str,
-) -> Result<HashMap<i64, i64>, Stop> {
+) -> Result<HashMap<i64, i64>, Error> {
     let Some(of) = resource(entity.name()) else {
         return Ok(HashMap::new());
     };

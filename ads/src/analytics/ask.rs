@@ -1,7 +1,7 @@
 //! What figures are asked for, and the rules that this keeps.
 
-use base::refusal::{At, Problem};
-use base::{Speech, Stop, Time, Word};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, Time, Vocabulary, VocabularyWord};
 use serde_json::{Map, Value, json};
 use store::ledger::{AdEntity, Placement, ReportSegment};
 use store::records;
@@ -22,15 +22,15 @@ use crate::resources::promoted_accounts::PROMOTED_ACCOUNT;
 use crate::resources::promoted_posts::PROMOTED_POST;
 use crate::zone::Zone;
 
-pub(super) const ENTITIES: &[Word] = &[
-    Word::same("ACCOUNT"),
-    Word::same("CAMPAIGN"),
-    Word::same("FUNDING_INSTRUMENT"),
-    Word::same("LINE_ITEM"),
-    Word::same("PROMOTED_ACCOUNT"),
-    Word::new("PROMOTED_POST", "PROMOTED_TWEET"),
-    Word::same("MEDIA_CREATIVE"),
-    Word::new("ORGANIC_POST", "ORGANIC_TWEET"),
+pub(super) const ENTITIES: &[VocabularyWord] = &[
+    VocabularyWord::same_in_both("ACCOUNT"),
+    VocabularyWord::same_in_both("CAMPAIGN"),
+    VocabularyWord::same_in_both("FUNDING_INSTRUMENT"),
+    VocabularyWord::same_in_both("LINE_ITEM"),
+    VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
+    VocabularyWord::new("PROMOTED_POST", "PROMOTED_TWEET"),
+    VocabularyWord::same_in_both("MEDIA_CREATIVE"),
+    VocabularyWord::new("ORGANIC_POST", "ORGANIC_TWEET"),
 ];
 pub(super) const GRANULARITIES: &[&str] = &["DAY", "HOUR", "TOTAL"];
 pub(super) const GROUPS: &[&str] = &[
@@ -66,7 +66,7 @@ pub(super) struct Ask {
     pub(super) segments: Option<String>,
     pub(super) country: Option<String>,
     pub(super) platform: Option<String>,
-    pub(super) speech: Speech,
+    pub(super) speech: Vocabulary,
 }
 
 /// The resource whose records entities of a kind are.
@@ -85,7 +85,7 @@ pub(super) fn resource(kind: &str) -> Option<&'static Resource> {
 
 impl Ask {
     /// Reads it; refuses what figures are not kept or not given for.
-    pub(super) fn read(desk: &mut Desk<'_, '_>, given: &Given, days: i64) -> Result<Self, Stop> {
+    pub(super) fn read(desk: &mut Desk<'_, '_>, given: &Given, days: i64) -> Result<Self, Error> {
         checked(given)?;
         let word = |name: &str| given.text(name).unwrap_or_default().to_owned();
         let optional = |name: &str| given.text(name).map(str::to_owned);
@@ -111,14 +111,14 @@ impl Ask {
             && (ask.kind != "ACCOUNT" || ask.groups != ["ENGAGEMENT"])
         {
             let message = "This role sees the engagement of the account only";
-            return Err(Problem::new("ACTION_NOT_ALLOWED", message).into());
+            return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
         }
         ask.ids = entities(desk, &ask.kind, &given.texts("entity_ids"))?;
         Ok(ask)
     }
 
     /// Days begin at midnight of the account, as far as its clocks are from UTC today.
-    fn keeps_to_its_days(&self, desk: &Desk<'_, '_>) -> Result<(), Stop> {
+    fn keeps_to_its_days(&self, desk: &Desk<'_, '_>) -> Result<(), Error> {
         if self.granularity != "DAY" {
             return Ok(());
         }
@@ -130,44 +130,46 @@ impl Ask {
                 let message = format!(
                     "Expected a time at midnight of the account's time zone, got \"{shown}\" for {name}"
                 );
-                return Err(Problem::parameter(name, shown, message).into());
+                return Err(AdsProblem::invalid_parameter(name, shown, message).into());
             }
         }
         Ok(())
     }
 
-    fn has_groups_that_go_together(&self) -> Result<(), Stop> {
+    fn has_groups_that_go_together(&self) -> Result<(), Error> {
         let has = |name: &str| self.groups.iter().any(|group| group == name);
         if has("MOBILE_CONVERSION") && self.groups.len() > 1 {
             let message = "MOBILE_CONVERSION is asked for alone";
-            let problem = Problem {
-                at: At::Parameter("metric_groups".into()),
-                ..Problem::new("REQUEST_TOO_COMPLEX", message)
+            let problem = AdsProblem {
+                location: ProblemLocation::Parameter("metric_groups".into()),
+                ..AdsProblem::new("REQUEST_TOO_COMPLEX", message)
             };
             return Err(problem.into());
         }
         Ok(())
     }
 
-    fn is_segmented_properly(&self) -> Result<(), Stop> {
+    fn is_segmented_properly(&self) -> Result<(), Error> {
         let Some(segments) = self.segments.as_deref() else {
             return Ok(());
         };
         if segments == "CONVERSION_TAGS" && self.groups != ["WEB_CONVERSION"] {
             let message = "CONVERSION_TAGS segments WEB_CONVERSION only";
-            let wrong = Problem::parameter("segmentation_type", segments, message);
+            let wrong = AdsProblem::invalid_parameter("segmentation_type", segments, message);
             return Err(wrong.into());
         }
         if segments == "METROS" && self.country.is_none() {
-            let problem = Problem {
-                at: At::Parameter("country".into()),
-                ..Problem::new("INCLUSIVE_PARAMETERS", "METROS needs country")
+            let problem = AdsProblem {
+                location: ProblemLocation::Parameter("country".into()),
+                ..AdsProblem::new("INCLUSIVE_PARAMETERS", "METROS needs country")
             };
             return Err(problem.into());
         }
         if self.kind == "ORGANIC_POST" {
             let message = "Posts that are not promoted are not segmented";
-            return Err(Problem::parameter("segmentation_type", segments, message).into());
+            return Err(
+                AdsProblem::invalid_parameter("segmentation_type", segments, message).into(),
+            );
         }
         if self.to.ms() - self.from.ms() > SEGMENTED * DAY {
             return Err(too_long(SEGMENTED).into());
@@ -252,7 +254,7 @@ impl Ask {
             "segmentation_type": self.segments,
             "country": self.country,
             "platform": self.platform,
-            "older": self.speech == Speech::Tweet,
+            "older": self.speech == Vocabulary::Tweet,
         })
         .to_string()
     }
@@ -286,18 +288,22 @@ impl Ask {
             segments: optional("segmentation_type"),
             country: optional("country"),
             platform: optional("platform"),
-            speech: if older { Speech::Tweet } else { Speech::Post },
+            speech: if older {
+                Vocabulary::Tweet
+            } else {
+                Vocabulary::Post
+            },
         }
     }
 }
 
-fn too_long(days: i64) -> Problem {
+fn too_long(days: i64) -> AdsProblem {
     let message = format!("The end time must be at most {days} days after the start time");
-    Problem::new("INVALID_TIME_WINDOW", message)
+    AdsProblem::new("INVALID_TIME_WINDOW", message)
 }
 
 /// The span asked for: whole hours of the account's time zone, so many days at most.
-pub(super) fn span(desk: &Desk<'_, '_>, given: &Given, days: i64) -> Result<(Time, Time), Stop> {
+pub(super) fn span(desk: &Desk<'_, '_>, given: &Given, days: i64) -> Result<(Time, Time), Error> {
     let zone = Zone::named(desk.account()?.record.text("timezone"));
     let mut problems = Vec::new();
     let mut read = |name: &'static str| {
@@ -308,7 +314,7 @@ pub(super) fn span(desk: &Desk<'_, '_>, given: &Given, days: i64) -> Result<(Tim
         } else {
             zone.midnight(text)
         };
-        let wrong = |message: String| Problem::parameter(name, text, message);
+        let wrong = |message: String| AdsProblem::invalid_parameter(name, text, message);
         match at {
             None => {
                 let message = format!("Expected a time in ISO 8601, got \"{text}\" for {name}");
@@ -329,7 +335,7 @@ pub(super) fn span(desk: &Desk<'_, '_>, given: &Given, days: i64) -> Result<(Tim
     };
     if to <= from {
         let message = "The end time must be after the start time";
-        return Err(Problem::new("INVALID_TIME_WINDOW", message).into());
+        return Err(AdsProblem::new("INVALID_TIME_WINDOW", message).into());
     }
     if to.ms() - from.ms() > days * DAY {
         return Err(too_long(days).into());
@@ -338,7 +344,7 @@ pub(super) fn span(desk: &Desk<'_, '_>, given: &Given, days: i64) -> Result<(Tim
 }
 
 /// The entities asked for: all of this account, deleted or not.
-fn entities(desk: &mut Desk<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec<i64>, Stop> {
+fn entities(desk: &mut Desk<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec<i64>, Error> {
     let Some(of) = resource(kind) else {
         return own_posts(desk, texts);
     };
@@ -363,7 +369,7 @@ fn entities(desk: &mut Desk<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec
 }
 
 /// Posts of users whom the account promotes.
-fn own_posts(desk: &mut Desk<'_, '_>, texts: &[String]) -> Result<Vec<i64>, Stop> {
+fn own_posts(desk: &mut Desk<'_, '_>, texts: &[String]) -> Result<Vec<i64>, Error> {
     let authors: Vec<i64> = promotable_users::all(desk)?
         .iter()
         .filter_map(|user| user.int("user_id"))
@@ -374,8 +380,8 @@ fn own_posts(desk: &mut Desk<'_, '_>, texts: &[String]) -> Result<Vec<i64>, Stop
         let post = store::posts::find_by_id(desk.tx, base::PostId::new(id))?;
         if post.is_none_or(|post| !authors.contains(&post.author_id.get())) {
             let message = format!("The post {text} was not found");
-            let problem = Problem::parameter("entity_ids", text, message);
-            return Err(problem.code("TWEET_NOT_FOUND").into());
+            let problem = AdsProblem::invalid_parameter("entity_ids", text, message);
+            return Err(problem.with_code("TWEET_NOT_FOUND").into());
         }
         if !ids.contains(&id) {
             ids.push(id);

@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use base::refusal::{At as Where, Problem};
-use base::{Fault, Stop, Time};
+use base::refusal::{AdsProblem, ProblemLocation as Where};
+use base::{Error, Fault, Time};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
@@ -34,13 +34,13 @@ const MOST: i64 = 60 * 60_000;
 const KEPT: i64 = 48 * 3_600_000;
 
 /// `POST /stats/jobs/A`.
-pub(super) fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+pub(super) fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let ask = Ask::long(desk, given)?;
     let account = desk.account_id()?;
     let open = ledger::count_open_jobs(desk.tx, account)?;
     if open >= AT_A_TIME {
         let message = format!("The account has {AT_A_TIME} jobs that are not done yet");
-        return Err(Problem::new("TOO_MANY_REQUESTS", message).into());
+        return Err(AdsProblem::new("TOO_MANY_REQUESTS", message).into());
     }
     let now = desk.now();
     let job = AnalyticsJob {
@@ -48,7 +48,7 @@ pub(super) fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, S
         account_id: account,
         state: AnalyticsJobState::Queued,
         request: ask.kept(),
-        token: desk.tx.rng().token(43)?,
+        token: desk.tx.rng().random_token(43)?,
         created_at: now,
         updated_at: now,
         expires_at: None,
@@ -93,7 +93,7 @@ fn shown(desk: &Desk<'_, '_>, job: &AnalyticsJob) -> Value {
 }
 
 /// `GET /stats/jobs/A`.
-pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let account = desk.account_id()?;
     let scope = walk(desk, &given.echo);
@@ -126,7 +126,7 @@ pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Sto
 }
 
 /// `DELETE /stats/jobs/A/:job_id`.
-pub(super) fn cancel(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+pub(super) fn cancel(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let id = given.int("job_id").unwrap_or(-1);
     let account = desk.account_id()?;
@@ -134,15 +134,15 @@ pub(super) fn cancel(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, S
     let written = Ids::Long.write(id.max(0));
     let Some(mut job) = job else {
         let message = format!("The job {written} was not found");
-        let problem = Problem::parameter("job_id", written, message);
-        return Err(problem.code("NOT_FOUND").into());
+        let problem = AdsProblem::invalid_parameter("job_id", written, message);
+        return Err(problem.with_code("NOT_FOUND").into());
     };
     let moves = (job.state, AnalyticsJobState::Cancelled);
     if !job.state.is_open() || !ledger::transition_job(desk.tx, id, moves, None)? {
-        let problem = Problem {
-            at: Where::Parameter("job_id".into()),
+        let problem = AdsProblem {
+            location: Where::Parameter("job_id".into()),
             value: Some(written),
-            ..Problem::new("INVALID", "The job is done already")
+            ..AdsProblem::new("INVALID", "The job is done already")
         };
         return Err(problem.into());
     }
@@ -198,7 +198,7 @@ pub fn file_of(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<Vec<u8>, Fault> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(text.as_bytes());
     let file = written.and_then(|()| encoder.finish());
-    file.map_err(Fault::when("a file of figures"))
+    file.map_err(Fault::context("a file of figures"))
 }
 
 /// Keeps a job's file; a job that was called off meanwhile stays so.

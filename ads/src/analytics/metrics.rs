@@ -1,24 +1,27 @@
 //! The names under which figures are answered, by group, and where each comes from.
 
-use base::Word;
+use base::VocabularyWord;
 use store::ledger::Metric;
 
 /// A figure: its name, and what of the ledger it is; none where nothing tells it.
-pub(super) type Figure = (Word, Option<Metric>);
+pub(super) type Figure = (VocabularyWord, Option<Metric>);
 
 const fn of(name: &'static str, metric: Metric) -> Figure {
-    (Word::same(name), Some(metric))
+    (VocabularyWord::same_in_both(name), Some(metric))
 }
 
 const fn untold(name: &'static str) -> Figure {
-    (Word::same(name), None)
+    (VocabularyWord::same_in_both(name), None)
 }
 
 /// What accounts and instruments are told; others are told more.
 const COMMON: &[Figure] = &[
     of("impressions", Metric::Impressions),
     of("engagements", Metric::Engagements),
-    (Word::new("reposts", "retweets"), Some(Metric::Reposts)),
+    (
+        VocabularyWord::new("reposts", "retweets"),
+        Some(Metric::Reposts),
+    ),
     of("replies", Metric::Replies),
     of("likes", Metric::Likes),
     of("follows", Metric::Follows),
@@ -30,7 +33,7 @@ const MORE: &[Figure] = &[
     of("url_clicks", Metric::UrlClicks),
     of("qualified_impressions", Metric::Qualified),
     of("carousel_swipes", Metric::Swipes),
-    (Word::new("posts_send", "tweets_send"), None),
+    (VocabularyWord::new("posts_send", "tweets_send"), None),
     of("poll_card_vote", Metric::PollVotes),
     untold("unfollows"),
 ];
@@ -113,7 +116,7 @@ const LIFE_TIME: &[&str] = &[
 pub(super) type Named = (String, Option<Metric>);
 
 /// What a group tells of entities of a kind. No conversions are recorded, so none are told.
-pub(super) fn figures(group: &str, kind: &str, speech: base::Speech) -> Vec<Named> {
+pub(super) fn figures(group: &str, kind: &str, speech: base::Vocabulary) -> Vec<Named> {
     let above = matches!(kind, "ACCOUNT" | "FUNDING_INSTRUMENT");
     let shown = matches!(
         kind,
@@ -122,7 +125,7 @@ pub(super) fn figures(group: &str, kind: &str, speech: base::Speech) -> Vec<Name
     let named = |figures: &[Figure]| -> Vec<Named> {
         let named = figures.iter();
         named
-            .map(|(name, metric)| (name.in_speech(speech).to_owned(), *metric))
+            .map(|(name, metric)| (name.name_in(speech).to_owned(), *metric))
             .collect()
     };
     let conversions = |prefix: &str, names: &[&str]| -> Vec<Named> {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use base::Stop;
+use base::Error;
 use serde_json::{Value, json};
 use store::ledger::{self, AdEntity};
 
@@ -15,12 +15,12 @@ use crate::kind::instant;
 use crate::ledger::line_items_of;
 
 /// `GET …/reach/campaigns`.
-pub(super) fn of_campaigns(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+pub(super) fn of_campaigns(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     reach(desk, given, AdEntity::Campaign, "campaign_ids")
 }
 
 /// `GET …/reach/funding_instruments`.
-pub(super) fn of_instruments(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+pub(super) fn of_instruments(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     reach(desk, given, AdEntity::Funding, "funding_instrument_ids")
 }
 
@@ -29,7 +29,7 @@ fn reach(
     given: &Given,
     entity: AdEntity,
     name: &str,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, Error> {
     checked(given)?;
     let (from, to) = span(desk, given, i64::from(u16::MAX))?;
     let account = desk.account_id()?;
@@ -96,7 +96,7 @@ pub(super) const LONG: i64 = 90;
 
 impl Ask {
     /// As a job may ask for it.
-    pub(super) fn long(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Self, Stop> {
+    pub(super) fn long(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Self, Error> {
         Self::read(desk, given, LONG)
     }
 }

@@ -1,6 +1,6 @@
 //! Operations that are written by hand, and lists that are the same for everyone.
 
-use base::Stop;
+use base::Error;
 use serde_json::Value;
 
 use super::{Field, Gate, Often, Sends};
@@ -43,7 +43,7 @@ pub struct Custom {
     /// The feature that an account needs for it.
     pub gate: Option<Gate>,
     /// Does it.
-    pub act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Stop>,
+    pub act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Error>,
 }
 
 /// A list that is the same for everyone, from data that is built in.
@@ -93,7 +93,7 @@ impl Custom {
         id: &'static str,
         path: &'static str,
         about: &'static str,
-        act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Stop>,
+        act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Error>,
     ) -> Self {
         Self {
             id,
@@ -121,7 +121,7 @@ impl Custom {
         id: &'static str,
         path: &'static str,
         about: &'static str,
-        act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Stop>,
+        act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Error>,
     ) -> Self {
         Self {
             method,

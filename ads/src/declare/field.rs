@@ -1,6 +1,6 @@
 //! Fields, the parameters that set them, and filters of lists.
 
-use base::Word;
+use base::VocabularyWord;
 use serde_json::Value;
 
 use super::{Gate, Resource};
@@ -21,7 +21,7 @@ pub enum Need {
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Its name.
-    pub name: Word,
+    pub name: VocabularyWord,
     /// Further names under which it may be sent.
     pub aliases: &'static [&'static str],
     /// What it may hold.
@@ -55,7 +55,7 @@ pub enum Start {
 #[derive(Clone, Copy, Debug)]
 pub struct Filter {
     /// The parameter.
-    pub name: Word,
+    pub name: VocabularyWord,
     /// Further names of the parameter.
     pub aliases: &'static [&'static str],
     /// The field; `id` for the record itself.
@@ -94,7 +94,7 @@ impl Field {
     /// A field that may be sent with a new record and with a change.
     pub const fn new(name: &'static str, kind: Kind) -> Self {
         Self {
-            name: Word::same(name),
+            name: VocabularyWord::same_in_both(name),
             aliases: &[],
             kind,
             create: Need::May,
@@ -218,7 +218,7 @@ impl Field {
     #[must_use]
     pub const fn older(self, tweet: &'static str) -> Self {
         Self {
-            name: Word::new(self.name.post, tweet),
+            name: VocabularyWord::new(self.name.post, tweet),
             ..self
         }
     }
@@ -228,7 +228,7 @@ impl Filter {
     /// Up to 200 ids of a field that refers to this resource; `id`: of the record itself.
     pub const fn ids(name: &'static str, field: &'static str, of: &'static Resource) -> Self {
         Self {
-            name: Word::same(name),
+            name: VocabularyWord::same_in_both(name),
             aliases: &[],
             field,
             kind: Kind::Ids(of, 200),
@@ -243,7 +243,7 @@ impl Filter {
         words: &'static [&'static str],
     ) -> Self {
         Self {
-            name: Word::same(name),
+            name: VocabularyWord::same_in_both(name),
             aliases: &[],
             field,
             kind: Kind::SomeOf(words),
@@ -254,7 +254,7 @@ impl Filter {
     /// What a field must hold.
     pub const fn new(name: &'static str, field: &'static str, kind: Kind) -> Self {
         Self {
-            name: Word::same(name),
+            name: VocabularyWord::same_in_both(name),
             aliases: &[],
             field,
             kind,
@@ -275,7 +275,7 @@ impl Filter {
     #[must_use]
     pub const fn older(self, tweet: &'static str) -> Self {
         Self {
-            name: Word::new(self.name.post, tweet),
+            name: VocabularyWord::new(self.name.post, tweet),
             ..self
         }
     }

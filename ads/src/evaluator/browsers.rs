@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use base::{Fault, Stop};
+use base::{Error, Fault};
 use roaring::RoaringBitmap;
 use store::Tx;
 use store::ads::viewers;
@@ -53,7 +53,7 @@ impl Evaluator {
     }
 
     /// Who signed in with a device, by what its option calls it.
-    pub(super) fn with_device(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<Users>, Stop> {
+    pub(super) fn with_device(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<Users>, Error> {
         let option = choices::find(tx, "DEVICE", value)?;
         let name = option.map_or_else(|| value.to_owned(), |option| option.name);
         self.grouped(tx, Group::Device, &name.to_lowercase())
@@ -64,7 +64,7 @@ impl Evaluator {
         &self,
         tx: &mut Tx<'_>,
         criterion: &Criterion,
-    ) -> Result<Option<Users>, Stop> {
+    ) -> Result<Option<Users>, Error> {
         let option = choices::find(tx, "PLATFORM_VERSION", &criterion.value)?;
         let Some(option) = option else {
             return self.grouped(tx, Group::Version, "");

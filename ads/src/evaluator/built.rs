@@ -1,6 +1,6 @@
 //! Sets that every question needs: who is active, and who is kept away.
 
-use base::{Fault, Stop, Time, UserId};
+use base::{Error, Fault, Time, UserId};
 use store::Tx;
 use store::ads::{audiences, viewers};
 
@@ -30,7 +30,7 @@ pub(super) fn since(tx: &Tx<'_>) -> Time {
 impl Evaluator {
     /// Users who can be reached at all: who are there, and posted, liked, followed or signed in
     /// within the last ninety days.
-    pub(super) fn active(&self, tx: &mut Tx<'_>) -> Result<Users, Stop> {
+    pub(super) fn active(&self, tx: &mut Tx<'_>) -> Result<Users, Error> {
         self.set(tx, Key::Active, |tx| {
             let since = since(tx);
             let mut all = Vec::new();
@@ -55,7 +55,7 @@ impl Evaluator {
         &self,
         tx: &mut Tx<'_>,
         audience: &Audience,
-    ) -> Result<Vec<Users>, Stop> {
+    ) -> Result<Vec<Users>, Error> {
         let mut away = Vec::new();
         if let Some(user) = audience.advertiser {
             let id = user.get();
@@ -70,7 +70,7 @@ impl Evaluator {
     }
 
     /// Whom an account says that it does not want to reach.
-    fn not_to_be_reached(&self, tx: &mut Tx<'_>, account: i64) -> Result<Users, Stop> {
+    fn not_to_be_reached(&self, tx: &mut Tx<'_>, account: i64) -> Result<Users, Error> {
         self.set(tx, Key::Away(account), |tx| {
             let now = tx.now();
             let users = match list_of(tx, account)? {

@@ -1,6 +1,6 @@
 //! What is asked of viewers.
 
-use base::{Stop, UserId};
+use base::{Error, UserId};
 
 use crate::desk::Desk;
 use crate::resources::line_items::LINE_ITEM;
@@ -83,7 +83,7 @@ pub fn is_primary(kind: &str) -> bool {
 
 impl Audience {
     /// Of the desk's account, without criteria.
-    pub fn of_account(desk: &mut Desk<'_, '_>) -> Result<Self, Stop> {
+    pub fn of_account(desk: &mut Desk<'_, '_>) -> Result<Self, Error> {
         Ok(Self {
             account: desk.account_id()?,
             advertiser: promotable_users::full(desk)?,
@@ -92,7 +92,7 @@ impl Audience {
     }
 
     /// Of a line item of the desk's account: what its criteria ask.
-    pub fn of_line_item(desk: &mut Desk<'_, '_>, item: i64) -> Result<Self, Stop> {
+    pub fn of_line_item(desk: &mut Desk<'_, '_>, item: i64) -> Result<Self, Error> {
         let mut audience = Self::of_account(desk)?;
         let parent = LINE_ITEM.id.post;
         for one in desk.shown(&TARGETING_CRITERION, parent, item)? {

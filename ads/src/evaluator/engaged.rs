@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use base::{PostId, Stop, UserId};
+use base::{Error, PostId, UserId};
 use network::keywords;
-use query::words::words;
-use query::{Field, Query, Reading};
+use query::words::hash_words;
+use query::{MatchMode, ParsedQuery, WordField};
 use store::ads::viewers;
 use store::{Tx, posts};
 
@@ -36,13 +36,14 @@ impl Evaluator {
         tx: &mut Tx<'_>,
         kind: &str,
         value: &str,
-    ) -> Result<Option<Users>, Stop> {
+    ) -> Result<Option<Users>, Error> {
         if self.search.is_none() {
             return Ok(None);
         }
-        let key = Key::Value(kind.to_owned(), query::words::lower(value.trim()));
+        let key = Key::Value(kind.to_owned(), query::words::normalize_case(value.trim()));
         let users = self.set(tx, key, |tx| {
-            let Some(query) = asked(kind, value).and_then(|text| keywords::query(&text)) else {
+            let Some(query) = asked(kind, value).and_then(|text| keywords::parse_query(&text))
+            else {
                 return Ok((Vec::new(), KEPT_MS));
             };
             let mut found = self.found(tx, &query, KEYWORD_MS)?;
@@ -66,7 +67,7 @@ impl Evaluator {
         tx: &mut Tx<'_>,
         kind: &str,
         value: &str,
-    ) -> Result<Option<Users>, Stop> {
+    ) -> Result<Option<Users>, Error> {
         // A broadcast is one of the events.
         let kind = if kind == "LIVE_TV_EVENT" {
             "EVENT"
@@ -92,10 +93,10 @@ impl Evaluator {
     }
 
     /// Who engaged with enough posts that an option is about.
-    fn about(&self, tx: &mut Tx<'_>, choice: &Choice) -> Result<Vec<i64>, Stop> {
+    fn about(&self, tx: &mut Tx<'_>, choice: &Choice) -> Result<Vec<i64>, Error> {
         let clauses: Vec<String> = choice.clauses();
-        let text = keywords::any(&clauses);
-        let query = keywords::query(&text).filter(|_| !clauses.is_empty());
+        let text = keywords::any_of_clauses(&clauses);
+        let query = keywords::parse_query(&text).filter(|_| !clauses.is_empty());
         let Some(query) = query.filter(|_| self.search.is_some()) else {
             return Ok(Vec::new());
         };
@@ -112,10 +113,10 @@ impl Evaluator {
     }
 
     /// Who engaged with a user's posts of the last ninety days.
-    pub(super) fn taken_up(&self, tx: &mut Tx<'_>, user: i64) -> Result<Users, Stop> {
+    pub(super) fn taken_up(&self, tx: &mut Tx<'_>, user: i64) -> Result<Users, Error> {
         let key = Key::Value("USER_ENGAGEMENT".to_owned(), user.to_string());
         self.set(tx, key, |tx| {
-            let since = base::id::first_at(tx.now().plus_ms(-TAKEN_UP_MS));
+            let since = base::id::first_snowflake_at(tx.now().plus_ms(-TAKEN_UP_MS));
             let all = posts::list_ids_by_author(tx, UserId::new(user), i64::MAX, POSTS)?;
             let all: Vec<i64> = all.into_iter().map(PostId::get).collect();
             let recent: Vec<i64> = all.into_iter().filter(|id| *id >= since).collect();
@@ -133,12 +134,17 @@ impl Evaluator {
     }
 
     /// Ids of the public posts of the last while that a query finds.
-    fn found(&self, tx: &mut Tx<'_>, query: &Arc<Query>, while_ms: i64) -> Result<Vec<i64>, Stop> {
+    fn found(
+        &self,
+        tx: &mut Tx<'_>,
+        query: &Arc<ParsedQuery>,
+        while_ms: i64,
+    ) -> Result<Vec<i64>, Error> {
         let Some(search) = &self.search else {
             return Ok(Vec::new());
         };
         let since = tx.now().plus_ms(-while_ms);
-        let hits = keywords::posts(tx, &search.snapshot(), query, since)?;
+        let hits = keywords::find_public_posts(tx, &search.snapshot(), query, since)?;
         Ok(hits.into_iter().map(|hit| hit.id).collect())
     }
 }
@@ -153,28 +159,29 @@ fn asked(kind: &str, value: &str) -> Option<String> {
     };
     match kind {
         "BROAD_KEYWORD" => each(&broad),
-        "UNORDERED_KEYWORD" => each(&|word| keywords::clause(word.trim_start_matches('+'))),
-        _ => keywords::clause(value),
+        "UNORDERED_KEYWORD" => each(&|word| keywords::keyword_clause(word.trim_start_matches('+'))),
+        _ => keywords::keyword_clause(value),
     }
 }
 
 /// A word in any of its forms, or with a plus sign as it is.
 fn broad(word: &str) -> Option<String> {
     if let Some(plain) = word.strip_prefix('+') {
-        return keywords::clause(plain);
+        return keywords::keyword_clause(plain);
     }
     let forms = forms(word).into_iter();
-    let forms: Option<Vec<String>> = forms.map(|form| keywords::clause(&form)).collect();
-    forms.map(|forms| keywords::any(&forms))
+    let forms: Option<Vec<String>> = forms.map(|form| keywords::keyword_clause(&form)).collect();
+    forms.map(|forms| keywords::any_of_clauses(&forms))
 }
 
 /// Those of some posts that say nothing beside a keyword.
-fn saying(tx: &mut Tx<'_>, found: &[i64], value: &str) -> Result<Vec<i64>, Stop> {
-    let wanted = words(Field::Text, value, Reading::Search);
+fn saying(tx: &mut Tx<'_>, found: &[i64], value: &str) -> Result<Vec<i64>, Error> {
+    let wanted = hash_words(WordField::Text, value, MatchMode::Search);
     let mut all = Vec::new();
     for some in found.chunks(AT_ONCE) {
         let said = posts::find_texts(tx, some)?.into_iter();
-        let exact = said.filter(|post| words(Field::Text, &post.text, Reading::Search) == wanted);
+        let exact = said
+            .filter(|post| hash_words(WordField::Text, &post.text, MatchMode::Search) == wanted);
         all.extend(exact.map(|post| post.id));
     }
     Ok(all)
@@ -182,7 +189,7 @@ fn saying(tx: &mut Tx<'_>, found: &[i64], value: &str) -> Result<Vec<i64>, Stop>
 
 /// The forms of an English word that share its stem, the word itself first.
 fn forms(word: &str) -> Vec<String> {
-    let word = query::words::lower(word);
+    let word = query::words::normalize_case(word);
     let mut all = vec![word.clone()];
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return all;

@@ -334,8 +334,8 @@ impl Evaluator {
         &self,
         tx: &mut Tx<'_>,
         key: Key,
-        make: impl FnOnce(&mut Tx<'_>) -> Result<(Vec<i64>, i64), base::Stop>,
-    ) -> Result<Users, base::Stop> {
+        make: impl FnOnce(&mut Tx<'_>) -> Result<(Vec<i64>, i64), base::Error>,
+    ) -> Result<Users, base::Error> {
         let now = tx.now();
         let from = {
             let mut kept = self.kept.lock();

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use base::{Fault, Stop};
-use query::{Language, language, language_code, speaks};
+use base::{Error, Fault};
+use query::{LanguageNumber, language_code, language_matches, parse_language};
 use roaring::RoaringBitmap;
 use store::Tx;
 use store::ads::viewers;
@@ -18,14 +18,14 @@ const POSTS: u32 = 50;
 
 impl Evaluator {
     /// Who writes in a language; none when it is of nobody known.
-    pub(super) fn speaking(&self, tx: &mut Tx<'_>, code: &str) -> Result<Option<Users>, Stop> {
-        let Some(asked) = language(code) else {
+    pub(super) fn speaking(&self, tx: &mut Tx<'_>, code: &str) -> Result<Option<Users>, Error> {
+        let Some(asked) = parse_language(code) else {
             let known = self.grouped(tx, Group::Language, "")?;
             return Ok(known.map(|_| Users::default()));
         };
         let mut all: Option<RoaringBitmap> = None;
         // What is written in several scripts has several codes.
-        for posted in (1..=Language::MAX).filter(|posted| speaks(asked, *posted)) {
+        for posted in (1..=LanguageNumber::MAX).filter(|posted| language_matches(asked, *posted)) {
             let users = self.grouped(tx, Group::Language, language_code(posted))?;
             if let Some(users) = users {
                 *all.get_or_insert_default() |= &*users;
@@ -38,9 +38,9 @@ impl Evaluator {
     /// after the other.
     pub(super) fn listen(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let begun = self.kept.lock().place();
-        let mut counts: HashMap<i64, Vec<(Language, u32)>> = HashMap::new();
+        let mut counts: HashMap<i64, Vec<(LanguageNumber, u32)>> = HashMap::new();
         if let Some(search) = &self.search {
-            search.snapshot().speakers(|author, spoken| {
+            search.snapshot().visit_authors(|author, spoken| {
                 let counted = counts.entry(author).or_default();
                 if counted.iter().map(|(_, count)| count).sum::<u32>() < POSTS {
                     add(counted, spoken);
@@ -84,16 +84,16 @@ impl Evaluator {
     }
 
     #[expect(clippy::unused_self, reason = "a part of the evaluator")]
-    fn written(&self, tx: &mut Tx<'_>, user: i64) -> Result<Vec<(Language, u32)>, Fault> {
+    fn written(&self, tx: &mut Tx<'_>, user: i64) -> Result<Vec<(LanguageNumber, u32)>, Fault> {
         let mut counted = Vec::new();
         for code in viewers::recent_post_languages(tx, user, i64::from(POSTS))? {
-            add(&mut counted, language(&code).unwrap_or(0));
+            add(&mut counted, parse_language(&code).unwrap_or(0));
         }
         Ok(counted)
     }
 }
 
-fn add(counted: &mut Vec<(Language, u32)>, spoken: Language) {
+fn add(counted: &mut Vec<(LanguageNumber, u32)>, spoken: LanguageNumber) {
     match counted.iter_mut().find(|(known, _)| *known == spoken) {
         Some((_, count)) => *count += 1,
         None => counted.push((spoken, 1)),
@@ -101,7 +101,7 @@ fn add(counted: &mut Vec<(Language, u32)>, spoken: Language) {
 }
 
 /// The language of the most posts, of those that have one; the first of the list among equals.
-fn main(counted: &[(Language, u32)]) -> Option<&'static str> {
+fn main(counted: &[(LanguageNumber, u32)]) -> Option<&'static str> {
     // Codes that say why a post has no language.
     const NONE: &[&str] = &["und", "qam", "qct", "qht", "qme", "qst", "zxx", "art"];
     let real = counted
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn most_posts_tell_the_language() {
-        let number = |code: &str| query::language(code).unwrap();
+        let number = |code: &str| query::parse_language(code).unwrap();
         let counted = [(number("en"), 2), (number("pt"), 3), (number("und"), 9)];
         assert_eq!(main(&counted), Some("pt"));
         assert_eq!(main(&[(number("und"), 9)]), None);

@@ -72,7 +72,7 @@ impl Added {
             if country.is_some() && code.is_some() && country != code {
                 continue;
             }
-            ids.push(network::places::spoken(place.id));
+            ids.push(network::places::format_place_id(place.id));
             let within = place.contained_within.split(',');
             ids.extend(within.filter(|id| !id.is_empty()).map(str::to_owned));
             let inside = code.and_then(|code| gazetteer().country(code));

@@ -29,9 +29,9 @@ mod told;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use base::{Stop, UserId};
-use network::insights::Insights;
-use network::search::Search;
+use base::{Error, UserId};
+use network::insights::InsightsCache;
+use network::search::PostSearch;
 use parking_lot::Mutex;
 use roaring::RoaringBitmap;
 use store::Tx;
@@ -72,10 +72,10 @@ type People = (Users, Arc<HashSet<i64>>);
 /// The evaluator of one process.
 pub struct Evaluator {
     /// What keywords came with lately.
-    pub insights: Insights,
+    pub insights: InsightsCache,
     /// How much is told of whom audiences come to.
     pub discretion: Discretion,
-    search: Option<Arc<Search>>,
+    search: Option<Arc<PostSearch>>,
     /// Whose profiles place them in a country, as ids.
     people: Mutex<HashMap<String, People>>,
     kept: Mutex<Kept>,
@@ -103,14 +103,14 @@ struct Reached {
 
 impl Evaluator {
     /// One that knows nothing yet. Without an index of posts nothing is known about what they say.
-    pub fn new(search: Option<Arc<Search>>) -> Arc<Self> {
+    pub fn new(search: Option<Arc<PostSearch>>) -> Arc<Self> {
         Self::discreet(search, Discretion::default())
     }
 
     /// The same, which tells no more than is said here.
-    pub fn discreet(search: Option<Arc<Search>>, discretion: Discretion) -> Arc<Self> {
+    pub fn discreet(search: Option<Arc<PostSearch>>, discretion: Discretion) -> Arc<Self> {
         Arc::new(Self {
-            insights: Insights::default(),
+            insights: InsightsCache::default(),
             discretion,
             search,
             people: Mutex::default(),
@@ -119,7 +119,7 @@ impl Evaluator {
     }
 
     /// How many users criteria reach now.
-    pub fn estimate(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<Estimate, Stop> {
+    pub fn estimate(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<Estimate, Error> {
         let reached = self.reached(tx, audience)?;
         let users = reached.users();
         let told = if self.is_discreet(tx, audience)? {
@@ -138,7 +138,7 @@ impl Evaluator {
 
     /// Whether what is asked has to do with what the advertiser knows of people, or what they said
     /// of themselves to nobody but the platform.
-    fn is_discreet(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<bool, Stop> {
+    fn is_discreet(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<bool, Error> {
         let secret = |one: &Criterion| {
             one.kind.starts_with("CUSTOM_AUDIENCE") || ["AGE", "GENDER"].contains(&&*one.kind)
         };
@@ -153,7 +153,7 @@ impl Evaluator {
         tx: &mut Tx<'_>,
         audience: &Audience,
         user: UserId,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Error> {
         self.catch_up(tx)?;
         let away = self.kept_away(tx, audience)?;
         let number = self.kept.lock().numbers.find(user.get());
@@ -167,7 +167,7 @@ impl Evaluator {
         tx: &mut Tx<'_>,
         audience: &Audience,
         viewer: Option<UserId>,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Error> {
         let reached = self.reached(tx, audience)?;
         let Some(viewer) = viewer else {
             return Ok(reached.primary.is_none() && reached.each.is_empty());
@@ -177,13 +177,13 @@ impl Evaluator {
     }
 
     /// The index of posts.
-    pub fn search(&self) -> Result<&Arc<Search>, Stop> {
+    pub fn search(&self) -> Result<&Arc<PostSearch>, Error> {
         let missing = || base::Fault::new("no index of posts is set up");
         Ok(self.search.as_ref().ok_or_else(missing)?)
     }
 
     /// Users whose profile places them in a country, active or not.
-    pub fn people_of(&self, tx: &mut Tx<'_>, country: &str) -> Result<Arc<HashSet<i64>>, Stop> {
+    pub fn people_of(&self, tx: &mut Tx<'_>, country: &str) -> Result<Arc<HashSet<i64>>, Error> {
         self.catch_up(tx)?;
         let users = self.located(tx, country)?;
         if let Some((known, ids)) = self.people.lock().get(country)
@@ -204,7 +204,7 @@ impl Evaluator {
         Ok(ids)
     }
 
-    fn reached(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<Reached, Stop> {
+    fn reached(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<Reached, Error> {
         self.catch_up(tx)?;
         let mut reached = Reached {
             base: self.active(tx)?,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use base::Stop;
+use base::Error;
 use store::Tx;
 use store::ads::viewers;
 
@@ -26,7 +26,7 @@ const PART: usize = 5;
 
 impl Evaluator {
     /// Who is like a user's followers and is none of them.
-    pub(super) fn like_followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<Users, Stop> {
+    pub(super) fn like_followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<Users, Error> {
         let key = Key::Value("SIMILAR_TO_FOLLOWERS_OF_USER".to_owned(), of.to_string());
         self.set(tx, key, |tx| {
             let seeds = viewers::list_followers(tx, of)?;
@@ -40,7 +40,7 @@ impl Evaluator {
         tx: &mut Tx<'_>,
         criterion: &Criterion,
         seed: &Users,
-    ) -> Result<Users, Stop> {
+    ) -> Result<Users, Error> {
         let key = Key::Value(criterion.kind.clone(), criterion.value.clone());
         self.set(tx, key, |tx| {
             let seeds: Vec<i64> = {
@@ -55,7 +55,7 @@ impl Evaluator {
 
     /// Accounts that the followers of some users follow above the rest: those that tell the most
     /// first.
-    pub fn followed_alike(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Stop> {
+    pub fn followed_alike(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Error> {
         let mut seeds = Vec::new();
         for user in users {
             let followers = self.followers(tx, *user)?;
@@ -73,7 +73,7 @@ impl Evaluator {
 
     /// The users whose follows are the most like those of some others. `beside` is followed by
     /// all of them and tells nothing.
-    fn alike(&self, tx: &mut Tx<'_>, seeds: &[i64], beside: i64) -> Result<Vec<i64>, Stop> {
+    fn alike(&self, tx: &mut Tx<'_>, seeds: &[i64], beside: i64) -> Result<Vec<i64>, Error> {
         let mut seeds = seeds.to_vec();
         seeds.sort_unstable();
         let all = usize::try_from(self.active(tx)?.len()).unwrap_or(usize::MAX);
@@ -106,7 +106,7 @@ fn telling(
     seeds: &[i64],
     beside: i64,
     all: usize,
-) -> Result<Vec<(i64, f64)>, Stop> {
+) -> Result<Vec<(i64, f64)>, Error> {
     let step = seeds.len().div_ceil(SEEDS).max(1);
     let some: Vec<i64> = seeds.iter().copied().step_by(step).collect();
     let mut counts: HashMap<i64, usize> = HashMap::new();
@@ -124,7 +124,8 @@ fn telling(
         .filter_map(|(account, count)| {
             let followers = followers.get(&account).copied().unwrap_or(0);
             let followers = usize::try_from(followers).unwrap_or(0);
-            let weight = network::likelihood::gain((count, some.len()), (followers, all))?;
+            let weight =
+                network::likelihood::log_likelihood_gain((count, some.len()), (followers, all))?;
             Some((account, weight))
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use base::{Stop, UserId};
+use base::{Error, UserId};
 use store::ads::{audiences, viewers};
 use store::ledger::{self, AdEventKind};
 use store::{Tx, records};
@@ -72,7 +72,7 @@ impl Evaluator {
         tx: &mut Tx<'_>,
         audience: &Audience,
         criterion: &Criterion,
-    ) -> Result<Source, Stop> {
+    ) -> Result<Source, Error> {
         let value = criterion.value.as_str();
         let users = match criterion.kind.as_str() {
             "FOLLOWERS_OF_USER" => Some(self.followers(tx, number(value))?),
@@ -113,14 +113,14 @@ impl Evaluator {
     }
 
     /// Who follows a user.
-    pub(super) fn followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<Users, Stop> {
+    pub(super) fn followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<Users, Error> {
         self.set(tx, Key::Followers(of), |tx| {
             Ok((viewers::list_followers(tx, of)?, LONG_MS))
         })
     }
 
     /// Whom a custom audience comes to.
-    fn members(&self, tx: &mut Tx<'_>, value: &str) -> Result<Users, Stop> {
+    fn members(&self, tx: &mut Tx<'_>, value: &str) -> Result<Users, Error> {
         let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
         let key = Key::Value("CUSTOM_AUDIENCE".to_owned(), id.to_string());
         self.set(tx, key, |tx| {
@@ -135,7 +135,7 @@ impl Evaluator {
     }
 
     /// Whose profile places them in a country.
-    pub(super) fn located(&self, tx: &mut Tx<'_>, country: &str) -> Result<Users, Stop> {
+    pub(super) fn located(&self, tx: &mut Tx<'_>, country: &str) -> Result<Users, Error> {
         let users = self.grouped(tx, Group::Location, &place(country))?;
         Ok(users.unwrap_or_default())
     }
@@ -146,7 +146,7 @@ impl Evaluator {
         tx: &mut Tx<'_>,
         group: Group,
         value: &str,
-    ) -> Result<Option<Users>, Stop> {
+    ) -> Result<Option<Users>, Error> {
         let now = tx.now();
         let held = |evaluator: &Self| {
             let kept = evaluator.kept.lock();
@@ -167,7 +167,7 @@ impl Evaluator {
 
     /// Whom a campaign of the account was shown to, or who engaged with it, as is asked: ninety days
     /// for what they did, thirty for what they saw.
-    fn shown_in(&self, tx: &mut Tx<'_>, audience: &Audience, value: &str) -> Result<Users, Stop> {
+    fn shown_in(&self, tx: &mut Tx<'_>, audience: &Audience, value: &str) -> Result<Users, Error> {
         let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
         let asked = audience.engagements();
         let sorted: BTreeSet<&str> = asked.iter().copied().collect();
@@ -198,7 +198,7 @@ impl Evaluator {
         tx: &mut Tx<'_>,
         audience: &Audience,
         value: &str,
-    ) -> Result<Option<Users>, Stop> {
+    ) -> Result<Option<Users>, Error> {
         let kinds = audience.engagements();
         if !(kinds.is_empty() || kinds.contains(&"ENGAGEMENT")) {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! What people told the platform of themselves: their age and gender.
 
-use base::Stop;
-use network::particulars::years_ago;
+use base::Error;
+use network::private_profiles::birth_date_of_age;
 use store::Tx;
 use store::private_profiles;
 
@@ -13,15 +13,15 @@ const TOLD_MS: i64 = 60_000;
 
 impl Evaluator {
     /// Who is in a bucket of ages today; none when nobody told an age.
-    pub(super) fn aged(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<Users>, Stop> {
+    pub(super) fn aged(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<Users>, Error> {
         let Some((least, most)) = years(value) else {
             return Ok(Some(Users::default()));
         };
         let key = Key::Value("AGE".to_owned(), value.to_owned());
         let users = self.set(tx, key, |tx| {
             let now = tx.now();
-            let until = years_ago(now, least);
-            let after = most.map(|most| years_ago(now, most + 1));
+            let until = birth_date_of_age(now, least);
+            let after = most.map(|most| birth_date_of_age(now, most + 1));
             let after = after.unwrap_or_default();
             Ok((
                 private_profiles::list_born_between(tx, &after, &until)?,
@@ -33,7 +33,7 @@ impl Evaluator {
     }
 
     /// Who is of a gender; none when nobody told theirs.
-    pub(super) fn of_gender(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<Users>, Stop> {
+    pub(super) fn of_gender(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<Users>, Error> {
         let key = Key::Value("GENDER".to_owned(), value.to_owned());
         let gender = value.parse().unwrap_or(-1);
         let users = self.set(tx, key, |tx| {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use base::Fault;
-use network::particulars::age;
+use network::private_profiles::age_at;
 use store::ledger::ViewerTraits;
 use store::{Tx, private_profiles};
 
@@ -32,7 +32,7 @@ impl Told {
     pub(super) fn looks(&self, event: &Event) -> ViewerTraits {
         let mut looks = event.looks.clone();
         if let Some((born_on, gender)) = self.0.get(&event.viewer) {
-            let age = age(born_on, event.at).and_then(bucket_of);
+            let age = age_at(born_on, event.at).and_then(bucket_of);
             looks.age = looks.age.or(age);
             looks.gender = looks.gender.or((*gender > 0).then_some(*gender));
         }

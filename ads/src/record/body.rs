@@ -18,7 +18,7 @@ impl Body {
     pub(super) fn read(of: &'static Resource, text: &str) -> Result<Self, Fault> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let read = Names(of).deserialize(&mut reader);
-        let mut fields = read.map_err(Fault::when("a record's body"))?;
+        let mut fields = read.map_err(Fault::context("a record's body"))?;
         if !fields.is_sorted_by_key(|(name, _)| *name) {
             fields.sort_by_key(|(name, _)| *name);
         }

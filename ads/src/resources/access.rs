@@ -1,6 +1,6 @@
 //! What the authenticated user may do on an account.
 
-use base::Stop;
+use base::Error;
 use serde_json::{Value, json};
 
 use crate::access::composer;
@@ -18,7 +18,7 @@ pub static OPERATIONS: &[Custom] = &[Custom::get(
     show,
 )];
 
-fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let account = desk.account()?;
     let mut permissions = vec![Value::from(account.role.name())];

@@ -1,6 +1,6 @@
 //! Apps that an account has advertised, noted when they are first named.
 
-use base::{Stop, Word};
+use base::{Error, VocabularyWord};
 use serde_json::Value;
 
 use crate::declare::{Field, Resource, Verb};
@@ -13,7 +13,7 @@ use crate::record::Record;
 /// An app of an account.
 pub static ACCOUNT_APP: Resource = Resource {
     name: "account_app",
-    id: Word::same("account_app_id"),
+    id: VocabularyWord::same_in_both("account_app_id"),
     path: "account_apps",
     about: "app",
     fields: &[
@@ -29,7 +29,7 @@ pub static ACCOUNT_APP: Resource = Resource {
 };
 
 /// Notes an app that is not known yet.
-pub fn note(desk: &mut Desk<'_, '_>, system: &str, identifier: &str) -> Result<(), Stop> {
+pub fn note(desk: &mut Desk<'_, '_>, system: &str, identifier: &str) -> Result<(), Error> {
     if identifier.is_empty() {
         return Ok(());
     }

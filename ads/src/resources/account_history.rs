@@ -1,7 +1,7 @@
 //! What was changed on an account, by whom, and how.
 
-use base::refusal::Problem;
-use base::{Stop, Time, Word};
+use base::refusal::AdsProblem;
+use base::{Error, Time, VocabularyWord};
 use serde_json::{Value, json};
 use store::ads::{self, AdsChangeQuery};
 use store::records::OrderValue;
@@ -17,12 +17,12 @@ use crate::kind::{Ids, Kind, instant};
 use crate::listing::{place, walk};
 use crate::resources::accounts;
 
-const ENTITIES: &[Word] = &[
-    Word::same("CAMPAIGN"),
-    Word::same("LINE_ITEM"),
-    Word::new("PROMOTED_POST", "PROMOTED_TWEET"),
-    Word::same("TARGETING_CRITERIA"),
-    Word::same("PROMOTED_ACCOUNT"),
+const ENTITIES: &[VocabularyWord] = &[
+    VocabularyWord::same_in_both("CAMPAIGN"),
+    VocabularyWord::same_in_both("LINE_ITEM"),
+    VocabularyWord::new("PROMOTED_POST", "PROMOTED_TWEET"),
+    VocabularyWord::same_in_both("TARGETING_CRITERIA"),
+    VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
 ];
 const HOUR: i64 = 3_600_000;
 
@@ -44,7 +44,7 @@ pub static OPERATIONS: &[Custom] = &[Custom::get(
     CURSOR,
 ])];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     accounts::allows(desk, "ACCOUNT_HISTORY")?;
     let (from, to) = hours(given)?;
@@ -110,12 +110,12 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// The span asked for: whole hours, and some of them.
-fn hours(given: &Given) -> Result<(Time, Time), Problem> {
+fn hours(given: &Given) -> Result<(Time, Time), AdsProblem> {
     let (from, to) = (
         given.int("start_time").unwrap_or(0),
         given.int("end_time").unwrap_or(0),
     );
-    let wrong = |message: &str| Problem::new("INVALID_TIME_WINDOW", message);
+    let wrong = |message: &str| AdsProblem::new("INVALID_TIME_WINDOW", message);
     if from % HOUR != 0 || to % HOUR != 0 {
         return Err(wrong("The times must be whole hours"));
     }

@@ -1,6 +1,6 @@
 //! Account media: what media creatives show. They arise in the media library.
 
-use base::Word;
+use base::VocabularyWord;
 
 use crate::access::Who;
 use crate::declare::{Field, Filter, Resource, Verb};
@@ -9,7 +9,7 @@ use crate::kind::Kind;
 /// A medium of an account.
 pub static ACCOUNT_MEDIA: Resource = Resource {
     name: "account_media",
-    id: Word::same("account_media_id"),
+    id: VocabularyWord::same_in_both("account_media_id"),
     path: "account_media",
     about: "account media",
     not_found: "ACCOUNT_MEDIA_NOT_FOUND",

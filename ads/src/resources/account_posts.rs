@@ -1,7 +1,7 @@
 //! What an account knows of its published posts beside the platform: their names, and when they
 //! were to be published. In the sandbox it is all there is of them (contract §4.11, §8.4).
 
-use base::{PostId, Stop, Word};
+use base::{Error, PostId, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
@@ -14,7 +14,7 @@ use crate::resources::promotable_users;
 /// A published post, as its account knows it. In the sandbox its id is the post's.
 pub static ACCOUNT_POST: Resource = Resource {
     name: "account_post",
-    id: Word::new("post_id", "tweet_id"),
+    id: VocabularyWord::new("post_id", "tweet_id"),
     ids: Ids::Long,
     path: "<posts>",
     about: "post",
@@ -46,7 +46,7 @@ pub static ACCOUNT_POST: Resource = Resource {
 pub const SETTINGS: &[&str] = &["EVERYONE", "FOLLOWING", "MENTIONED_USERS"];
 
 /// A post that exists in the sandbox of the account only.
-pub fn tried(desk: &mut Desk<'_, '_>, post: i64) -> Result<Option<Record>, Stop> {
+pub fn tried(desk: &mut Desk<'_, '_>, post: i64) -> Result<Option<Record>, Error> {
     if !desk.account()?.record.flag("sandbox") {
         return Ok(None);
     }
@@ -56,7 +56,7 @@ pub fn tried(desk: &mut Desk<'_, '_>, post: i64) -> Result<Option<Record>, Stop>
 }
 
 /// What the account knows of a post; none where that is nothing.
-pub fn of_post(desk: &mut Desk<'_, '_>, post: i64) -> Result<Option<Record>, Stop> {
+pub fn of_post(desk: &mut Desk<'_, '_>, post: i64) -> Result<Option<Record>, Error> {
     Ok(desk
         .shown(&ACCOUNT_POST, "post_id", post)?
         .into_iter()
@@ -64,7 +64,7 @@ pub fn of_post(desk: &mut Desk<'_, '_>, post: i64) -> Result<Option<Record>, Sto
 }
 
 /// The same of several, in no order.
-pub fn of_posts(desk: &mut Desk<'_, '_>, posts: &[i64]) -> Result<Vec<Record>, Stop> {
+pub fn of_posts(desk: &mut Desk<'_, '_>, posts: &[i64]) -> Result<Vec<Record>, Error> {
     let account = desk.account_id()?;
     let rows =
         records::list_by_field_values(desk.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
@@ -76,7 +76,7 @@ pub fn of_posts(desk: &mut Desk<'_, '_>, posts: &[i64]) -> Result<Vec<Record>, S
 }
 
 /// Something about a post that is written down anew.
-pub fn blank(desk: &Desk<'_, '_>, post: i64, user: i64) -> Result<Record, Stop> {
+pub fn blank(desk: &Desk<'_, '_>, post: i64, user: i64) -> Result<Record, Error> {
     let account = &desk.account()?.record;
     let id = if account.flag("sandbox") {
         post
@@ -90,14 +90,14 @@ pub fn blank(desk: &Desk<'_, '_>, post: i64, user: i64) -> Result<Record, Stop> 
 }
 
 /// Writes it down.
-pub fn add(desk: &mut Desk<'_, '_>, record: &Record) -> Result<(), Stop> {
+pub fn add(desk: &mut Desk<'_, '_>, record: &Record) -> Result<(), Error> {
     records::insert(desk.tx, ACCOUNT_POST.name, &record.to_store())?;
     Ok(())
 }
 
 /// Puts down a post that was written as a composition says: all of it in the sandbox, elsewhere
 /// what the platform does not know.
-pub fn published(desk: &mut Desk<'_, '_>, of: &Record, post: PostId) -> Result<(), Stop> {
+pub fn published(desk: &mut Desk<'_, '_>, of: &Record, post: PostId) -> Result<(), Error> {
     let tried = desk.account()?.record.flag("sandbox");
     let scheduled = of
         .of
@@ -136,7 +136,7 @@ pub fn published(desk: &mut Desk<'_, '_>, of: &Record, post: PostId) -> Result<(
 
 /// The repost by the account's own user of somebody's post, as the sandbox has it: in its records
 /// and on no platform. There is one.
-pub fn reposted(desk: &mut Desk<'_, '_>, of: PostId) -> Result<i64, Stop> {
+pub fn reposted(desk: &mut Desk<'_, '_>, of: PostId) -> Result<i64, Error> {
     let known = desk.shown(&ACCOUNT_POST, "repost_of_id", of.get())?;
     if let Some(known) = known.first() {
         return Ok(known.id);

@@ -1,7 +1,7 @@
 //! Advertising accounts.
 
-use base::refusal::Problem;
-use base::{Stop, UserId, Word};
+use base::refusal::AdsProblem;
+use base::{Error, UserId, VocabularyWord};
 use serde_json::json;
 use store::{Tx, ads, records};
 
@@ -21,7 +21,7 @@ use crate::resources::{features, promotable_users};
 /// An account. It is its own account, and found by who has a role on it.
 pub static ACCOUNT: Resource = Resource {
     name: "account",
-    id: Word::same("account_id"),
+    id: VocabularyWord::same_in_both("account_id"),
     path: "",
     about: "account",
     not_found: "ACCOUNT_NOT_FOUND",
@@ -133,7 +133,7 @@ pub static OPERATIONS: &[Custom] = &[
     .in_sandbox(),
 ];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let accesses = ads::list_access_by_user(desk.tx, desk.caller.user)?;
     let ids: Vec<i64> = accesses.iter().map(|access| access.account_id).collect();
     let mut own = Vec::with_capacity(ids.len());
@@ -150,12 +150,12 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     listing::of_records(desk, &ACCOUNT, given, own)
 }
 
-fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let record = get(desk, &ACCOUNT, given)?;
     Ok(Answer::raw(show_one(desk, &record)?))
 }
 
-fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let new = NewAccount {
         name: "Sandbox account".to_owned(),
@@ -166,13 +166,13 @@ fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(Answer::raw(show_all(desk, &[record])?).last_page())
 }
 
-fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let id = desk.account_id()?;
     let record = update(desk, &ACCOUNT, id, given)?;
     Ok(Answer::raw(show_one(desk, &record)?))
 }
 
-fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let id = desk.account_id()?;
     let record = delete(desk, &ACCOUNT, id)?;
@@ -198,8 +198,8 @@ const FIRST: i64 = 1 << 52;
 const FIRST_SANDBOX: i64 = 1_000_000_000;
 
 /// Makes an account: its maker administers it and is the user whom it promotes.
-pub fn make(tx: &mut Tx<'_>, user: UserId, new: &NewAccount) -> Result<Record, Stop> {
-    network::users::active(tx, user)?;
+pub fn make(tx: &mut Tx<'_>, user: UserId, new: &NewAccount) -> Result<Record, Error> {
+    network::users::find_active(tx, user)?;
     let number = records::next_id(tx, ACCOUNT.name)?;
     let first = if new.sandbox { FIRST_SANDBOX } else { FIRST };
     let id = first.saturating_add(number);
@@ -233,16 +233,16 @@ pub fn make(tx: &mut Tx<'_>, user: UserId, new: &NewAccount) -> Result<Record, S
 pub const LISTED: &[&str] = &["ACCOUNT_HISTORY", "RECOMMENDATIONS"];
 
 /// Whether the account may use what is opened one by one.
-pub fn allows(desk: &Desk<'_, '_>, what: &str) -> Result<(), Stop> {
+pub fn allows(desk: &Desk<'_, '_>, what: &str) -> Result<(), Error> {
     if desk.account()?.record.has("refused", what) {
         let message = format!("{what} is not open to this account");
-        return Err(Problem::new("FEATURE_NOT_AVAILABLE", message).into());
+        return Err(AdsProblem::new("FEATURE_NOT_AVAILABLE", message).into());
     }
     Ok(())
 }
 
 /// The account with an id, for an operator.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Record>, Stop> {
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Record>, Error> {
     let row = records::find_by_id(tx, ACCOUNT.name, id)?;
     Ok(row.map(|row| Record::stored(&ACCOUNT, &row)).transpose()?)
 }

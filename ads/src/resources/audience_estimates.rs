@@ -1,7 +1,7 @@
 //! How many users criteria reach (contract §8.2).
 
-use base::Stop;
-use base::refusal::Problem;
+use base::Error;
+use base::refusal::AdsProblem;
 use serde_json::{Value, json};
 
 use super::custom_audiences::targetable;
@@ -38,11 +38,11 @@ pub static OPERATIONS: &[Custom] = &[Custom::get(
 
 /// What it is made of is looked at item by item.
 #[expect(clippy::unnecessary_wraps, reason = "shapes may refuse")]
-fn any_shape(value: &Value) -> Result<Value, Problem> {
+fn any_shape(value: &Value) -> Result<Value, AdsProblem> {
     Ok(value.clone())
 }
 
-fn estimate(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn estimate(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let mut audience = Audience::of_account(desk)?;
     audience.criteria = criteria(desk, given)?;
     let evaluator = desk.evaluator()?;
@@ -70,15 +70,15 @@ fn around(count: i64) -> (i64, i64) {
     (least, most)
 }
 
-fn missing(message: &str) -> Problem {
-    Problem {
+fn missing(message: &str) -> AdsProblem {
+    AdsProblem {
         message: message.to_owned(),
-        ..Problem::missing(CRITERIA.to_owned())
+        ..AdsProblem::missing_parameter(CRITERIA.to_owned())
     }
 }
 
 /// What is asked: the items of the body's list, or of the body that is one.
-fn criteria(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Vec<Criterion>, Stop> {
+fn criteria(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Vec<Criterion>, Error> {
     let mut problems = given.problems.clone();
     let usual = match usual(given) {
         Ok(usual) => usual,
@@ -95,7 +95,7 @@ fn criteria(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Vec<Criterion>, St
             Some(other) => {
                 let message = format!("Expected an array of criteria, got {other}");
                 let shown: String = other.to_string().chars().take(100).collect();
-                problems.push(Problem::parameter(CRITERIA, shown, message));
+                problems.push(AdsProblem::invalid_parameter(CRITERIA, shown, message));
                 None
             }
         },
@@ -104,7 +104,7 @@ fn criteria(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Vec<Criterion>, St
     let items = items.map(Vec::as_slice).unwrap_or_default();
     if items.len() > MOST {
         let message = format!("At most {MOST} criteria are estimated together");
-        return Err(Problem::new("REQUEST_TOO_COMPLEX", message).into());
+        return Err(AdsProblem::new("REQUEST_TOO_COMPLEX", message).into());
     }
     let mut all = Vec::new();
     for item in items {
@@ -116,7 +116,7 @@ fn criteria(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Vec<Criterion>, St
     if problems.is_empty() {
         let asked = |one: &Criterion| is_primary(&one.kind) && one.operator == Operator::Eq;
         if all.is_empty() {
-            problems.push(Problem::missing(CRITERIA));
+            problems.push(AdsProblem::missing_parameter(CRITERIA));
         } else if !all.iter().any(asked) {
             problems.push(missing("At least one primary criterion is required"));
         }
@@ -135,7 +135,7 @@ fn criteria(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Vec<Criterion>, St
 }
 
 /// How values are meant that say nothing of it themselves.
-fn usual(given: &Given) -> Result<Operator, Problem> {
+fn usual(given: &Given) -> Result<Operator, AdsProblem> {
     let beside = given
         .beside
         .iter()
@@ -146,16 +146,16 @@ fn usual(given: &Given) -> Result<Operator, Problem> {
     text.map_or(Ok(Operator::Eq), operator)
 }
 
-fn operator(text: &str) -> Result<Operator, Problem> {
+fn operator(text: &str) -> Result<Operator, AdsProblem> {
     let known = Operator::parse(text).filter(|one| matches!(one, Operator::Eq | Operator::Ne));
     known.ok_or_else(|| {
         let message = format!("Expected one of EQ, NE, got \"{text}\" for operator_type");
         let shown: String = text.chars().take(100).collect();
-        Problem::parameter("operator_type", shown, message)
+        AdsProblem::invalid_parameter("operator_type", shown, message)
     })
 }
 
-fn read(item: &Value, usual: Operator) -> Result<Criterion, Vec<Problem>> {
+fn read(item: &Value, usual: Operator) -> Result<Criterion, Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let mut text = |name: &'static str| {
         let text = match item.get(name) {
@@ -164,7 +164,7 @@ fn read(item: &Value, usual: Operator) -> Result<Criterion, Vec<Problem>> {
             _ => String::new(),
         };
         if text.is_empty() {
-            problems.push(Problem::missing(name));
+            problems.push(AdsProblem::missing_parameter(name));
         }
         text
     };
@@ -173,11 +173,19 @@ fn read(item: &Value, usual: Operator) -> Result<Criterion, Vec<Problem>> {
     if problems.is_empty() {
         if !TYPES.contains(&kind.as_str()) {
             let message = format!("\"{kind}\" is no type of criteria");
-            problems.push(Problem::parameter("targeting_type", kind.clone(), message));
+            problems.push(AdsProblem::invalid_parameter(
+                "targeting_type",
+                kind.clone(),
+                message,
+            ));
         } else if value.chars().count() > 255 || value.contains('\0') {
             let message = "A value has at most 255 characters";
             let shown: String = value.chars().take(100).filter(|one| *one != '\0').collect();
-            problems.push(Problem::parameter("targeting_value", shown, message));
+            problems.push(AdsProblem::invalid_parameter(
+                "targeting_value",
+                shown,
+                message,
+            ));
         } else if let Err(problem) = sound(&kind, &value) {
             problems.push(problem);
         }

@@ -1,7 +1,7 @@
 //! Who else may use an account's custom audiences.
 
-use base::refusal::{At, Problem};
-use base::{Stop, Word};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, VocabularyWord};
 use store::records;
 
 use crate::access::Who;
@@ -22,7 +22,7 @@ use crate::resources::{features, key};
 /// Another account's permission to use an audience. There is one for each account.
 pub static AUDIENCE_PERMISSION: Resource = Resource {
     name: "custom_audience_permission",
-    id: Word::same("custom_audience_permission_id"),
+    id: VocabularyWord::same_in_both("custom_audience_permission_id"),
     path: "custom_audience_permissions",
     about: "permission",
     fields: &[
@@ -184,7 +184,7 @@ fn older(mut answer: Answer) -> Answer {
     answer
 }
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     need_own(desk, given)?;
     if given.has("custom_audience_permission_ids") {
         // Ids alone would lead to other audiences' as well.
@@ -197,7 +197,7 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     listing::list(desk, &AUDIENCE_PERMISSION, given)
 }
 
-fn grant(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn grant(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let audience = need_own(desk, given)?;
     let to = given.int("granted_account_id").unwrap_or(-1);
     may_share(desk, to)?;
@@ -210,7 +210,7 @@ fn grant(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// Audiences are shared within a business, or by whom an operator lets share them beyond it.
-fn may_share(desk: &mut Desk<'_, '_>, to: i64) -> Result<(), Stop> {
+fn may_share(desk: &mut Desk<'_, '_>, to: i64) -> Result<(), Error> {
     let own = desk.account()?.record.clone();
     let other = accounts::find(desk.tx, to)?;
     let other = other
@@ -218,20 +218,25 @@ fn may_share(desk: &mut Desk<'_, '_>, to: i64) -> Result<(), Stop> {
         .ok_or_else(|| {
             let written = ACCOUNT.ids.write(to.max(0));
             let message = format!("The account {written} was not found");
-            Problem::parameter("granted_account_id", written, message).code("ACCOUNT_NOT_FOUND")
+            AdsProblem::invalid_parameter("granted_account_id", written, message)
+                .with_code("ACCOUNT_NOT_FOUND")
         })?;
     if other.id == own.id {
         let message = "An account's own audiences need no permission";
-        return Err(Problem::attribute("granted_account_id", message).into());
+        return Err(AdsProblem::invalid_attribute("granted_account_id", message).into());
     }
     let business = own.text("business_id");
     if !business.is_empty() && business == other.text("business_id") {
         return Ok(());
     }
-    features::pass(desk, &BEYOND, At::Parameter("granted_account_id".into()))
+    features::pass(
+        desk,
+        &BEYOND,
+        ProblemLocation::Parameter("granted_account_id".into()),
+    )
 }
 
-fn revoke(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn revoke(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let audience = need_own(desk, given)?;
     let id = given.int("custom_audience_permission_id").unwrap_or(-1);
     let known = desk.find(&AUDIENCE_PERMISSION, id)?;
@@ -254,7 +259,7 @@ fn note_pair(record: &mut Record) {
 }
 
 /// The permission that an account has for an audience, whoever's it is.
-fn find(desk: &mut Desk<'_, '_>, audience: i64, account: i64) -> Result<Option<Record>, Stop> {
+fn find(desk: &mut Desk<'_, '_>, audience: i64, account: i64) -> Result<Option<Record>, Error> {
     let pair = pair(audience, account);
     for row in records::list_all_by_field(desk.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
         let record = Record::stored(&AUDIENCE_PERMISSION, &row)?;
@@ -268,13 +273,13 @@ fn find(desk: &mut Desk<'_, '_>, audience: i64, account: i64) -> Result<Option<R
 }
 
 /// The permission that this account has for another's audience.
-pub fn granted(desk: &mut Desk<'_, '_>, audience: i64) -> Result<Option<Record>, Stop> {
+pub fn granted(desk: &mut Desk<'_, '_>, audience: i64) -> Result<Option<Record>, Error> {
     let account = desk.account_id()?;
     find(desk, audience, account)
 }
 
 /// Audiences of others that this account may use.
-pub fn shared(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Stop> {
+pub fn shared(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Error> {
     let account = desk.account_id()?;
     let field = ("granted_account_id", account);
     let mut ids = Vec::new();

@@ -1,9 +1,9 @@
 //! Members of a custom audience: digests of what an advertiser knows people by (contract §4.14,
 //! §8.3). What is wrong is told without what was sent: that may be somebody's address.
 
-use base::refusal::{At, Declined, Problem};
+use base::refusal::{AdsProblem, AdsRefusal, ProblemLocation};
 use base::secret::digest;
-use base::{Refusal, Stop, Time};
+use base::{Error, Refusal, Time};
 use serde_json::{Map, Value, json};
 use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
 use store::records;
@@ -59,7 +59,7 @@ struct Operation {
 }
 
 /// Changes members, all or none.
-pub fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+pub fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let (audience, hold) = need(desk, given)?;
     if hold == Hold::Read {
         return Err(not_allowed("The account may read this audience only"));
@@ -79,7 +79,7 @@ pub fn write(
     list: &Record,
     given: &Given,
     takes: Takes,
-) -> Result<usize, Stop> {
+) -> Result<usize, Error> {
     let operations = read(given.json.as_ref(), desk.now(), takes)?;
     // Whoever may write to it waits here for the others who may.
     records::lock(desk.tx, ACCOUNT.name, list.account_id)?;
@@ -103,8 +103,8 @@ pub fn write(
     Ok(count)
 }
 
-fn read(json: Option<&Value>, now: Time, takes: Takes) -> Result<Vec<Operation>, Stop> {
-    let wrong = |message: String| Stop::from(Problem::new("INVALID_PARAMETER", message));
+fn read(json: Option<&Value>, now: Time, takes: Takes) -> Result<Vec<Operation>, Error> {
+    let wrong = |message: String| Error::from(AdsProblem::new("INVALID_PARAMETER", message));
     let Some(Value::Array(items)) = json else {
         return Err(wrong("The request body must be a JSON array".to_owned()));
     };
@@ -114,7 +114,7 @@ fn read(json: Option<&Value>, now: Time, takes: Takes) -> Result<Vec<Operation>,
         return Err(wrong(message));
     }
     let mut all = Vec::with_capacity(items.len());
-    let mut problems: Vec<Vec<Problem>> = Vec::with_capacity(items.len());
+    let mut problems: Vec<Vec<AdsProblem>> = Vec::with_capacity(items.len());
     for item in items {
         match operation(item, now, takes) {
             Ok(operation) => {
@@ -130,25 +130,25 @@ fn read(json: Option<&Value>, now: Time, takes: Takes) -> Result<Vec<Operation>,
     if all.len() == items.len() {
         return Ok(all);
     }
-    let declined = Declined {
+    let declined = AdsRefusal {
         items: problems,
-        ..Declined::default()
+        ..AdsRefusal::default()
     };
     Err(Refusal::Ads(Box::new(declined)).into())
 }
 
 /// What cannot be understood, without what it was.
-fn unfit(name: &'static str, expected: &str) -> Problem {
-    Problem {
-        at: At::Parameter(name.into()),
-        ..Problem::new(
+fn unfit(name: &'static str, expected: &str) -> AdsProblem {
+    AdsProblem {
+        location: ProblemLocation::Parameter(name.into()),
+        ..AdsProblem::new(
             "INVALID_PARAMETER",
             format!("Expected {expected} for {name}"),
         )
     }
 }
 
-fn operation(item: &Value, now: Time, takes: Takes) -> Result<Operation, Vec<Problem>> {
+fn operation(item: &Value, now: Time, takes: Takes) -> Result<Operation, Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let kind = item.get("operation_type").unwrap_or(&Value::Null);
     let deletes = match kind.as_str().map(str::to_ascii_lowercase).as_deref() {
@@ -156,7 +156,7 @@ fn operation(item: &Value, now: Time, takes: Takes) -> Result<Operation, Vec<Pro
         Some("delete") => true,
         _ => {
             problems.push(match kind {
-                Value::Null => Problem::missing("operation_type"),
+                Value::Null => AdsProblem::missing_parameter("operation_type"),
                 _ => unfit("operation_type", "Update or Delete"),
             });
             false
@@ -165,7 +165,7 @@ fn operation(item: &Value, now: Time, takes: Takes) -> Result<Operation, Vec<Pro
     let params = match item.get("params") {
         Some(Value::Object(params)) => params,
         None | Some(Value::Null) => {
-            problems.push(Problem::missing("params"));
+            problems.push(AdsProblem::missing_parameter("params"));
             return Err(problems);
         }
         Some(_) => {
@@ -192,7 +192,7 @@ fn times(
     params: &Map<String, Value>,
     now: Time,
     takes: Takes,
-) -> Result<(Time, Time), Vec<Problem>> {
+) -> Result<(Time, Time), Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let mut read = |name: &'static str, usual: Time| match params.get(name) {
         None | Some(Value::Null) => usual,
@@ -240,11 +240,11 @@ fn in_thirteen_months(now: Time) -> Time {
 fn users(
     params: &Map<String, Value>,
     takes: Takes,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<AdsProblem>,
 ) -> Vec<Vec<AudienceKey>> {
     let items = match params.get("users") {
         None | Some(Value::Null) => {
-            problems.push(Problem::missing("users"));
+            problems.push(AdsProblem::missing_parameter("users"));
             return Vec::new();
         }
         Some(Value::Array(items)) if !items.is_empty() => items,
@@ -267,7 +267,7 @@ fn users(
 }
 
 /// A user's keys: at least one.
-fn user(item: &Value, takes: Takes) -> Result<Vec<AudienceKey>, Problem> {
+fn user(item: &Value, takes: Takes) -> Result<Vec<AudienceKey>, AdsProblem> {
     let Value::Object(members) = item else {
         return Err(unfit("users", "objects"));
     };

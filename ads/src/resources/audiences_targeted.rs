@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{Stop, UserId};
+use base::{Error, UserId};
 use serde_json::{Value, json};
 use store::Tx;
 use store::records::{self, OrderValue, RecordVisibility};
@@ -24,7 +24,7 @@ use crate::resources::targeting_criteria::{TARGETING_CRITERION, alike};
 const PAGE: usize = 200;
 
 /// The account's line items that target an audience, by campaign.
-pub fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+pub fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let (audience, _) = need(desk, given)?;
     let scope = walk(desk, &given.echo);
     let after = match place(desk, &scope, given)? {
@@ -84,7 +84,7 @@ fn items(
     desk: &mut Desk<'_, '_>,
     audience: i64,
     after: i64,
-) -> Result<BTreeMap<i64, Vec<Record>>, Stop> {
+) -> Result<BTreeMap<i64, Vec<Record>>, Error> {
     let criteria = desk.shown(&TARGETING_CRITERION, "audience", audience)?;
     let mut ids: Vec<i64> = criteria
         .iter()
@@ -106,14 +106,14 @@ fn of_ids(
     desk: &mut Desk<'_, '_>,
     of: &'static crate::declare::Resource,
     ids: &[i64],
-) -> Result<Vec<Record>, Stop> {
+) -> Result<Vec<Record>, Error> {
     let rows = records::find_by_ids(desk.tx, of.name, ids)?;
     let all: Result<Vec<Record>, _> = rows.iter().map(|row| Record::stored(of, row)).collect();
     Ok(all?)
 }
 
 /// Looks at every line item that targets an audience, after that became targetable or ceased to be.
-pub fn changed(tx: &mut Tx<'_>, audience: i64) -> Result<(), Stop> {
+pub fn changed(tx: &mut Tx<'_>, audience: i64) -> Result<(), Error> {
     let mut items: BTreeSet<(i64, i64)> = BTreeSet::new();
     for row in records::list_all_by_field(tx, TARGETING_CRITERION.name, ("audience", audience))? {
         let criterion = Record::stored(&TARGETING_CRITERION, &row)?;
@@ -131,7 +131,7 @@ pub fn changed(tx: &mut Tx<'_>, audience: i64) -> Result<(), Stop> {
 }
 
 /// Notes whether a line item has lost the last audience that it could be shown to.
-pub fn look_at(desk: &mut Desk<'_, '_>, item: i64) -> Result<(), Stop> {
+pub fn look_at(desk: &mut Desk<'_, '_>, item: i64) -> Result<(), Error> {
     let mut audiences = Vec::new();
     for kind in ["CUSTOM_AUDIENCE", "CUSTOM_AUDIENCE_EXPANDED"] {
         for one in desk.shown(&TARGETING_CRITERION, "alike", alike(item, kind))? {

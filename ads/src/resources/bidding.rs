@@ -1,6 +1,6 @@
 //! Least and highest bids by currency (contract §9.1).
 
-use base::refusal::Problem;
+use base::refusal::AdsProblem;
 use serde_json::{Value, json};
 
 use crate::declare::{Field, Reference};
@@ -68,24 +68,25 @@ pub fn bounds(currency: &str) -> Bounds {
 }
 
 /// Whether an amount is one that a currency has.
-pub fn is_whole(name: &'static str, amount: Option<i64>, currency: &str) -> Result<(), Problem> {
+pub fn is_whole(name: &'static str, amount: Option<i64>, currency: &str) -> Result<(), AdsProblem> {
     let step = bounds(currency).step;
     match amount {
         Some(amount) if amount % step != 0 => {
             let message = format!("Expected a multiple of {step} for {name}, got {amount}");
-            Err(Problem::parameter(name, amount, message).code("INVALID_DENOMINATION"))
+            Err(AdsProblem::invalid_parameter(name, amount, message)
+                .with_code("INVALID_DENOMINATION"))
         }
         _ => Ok(()),
     }
 }
 
 /// Whether a bid is one that a currency allows.
-pub fn is_bid(name: &'static str, bid: Option<i64>, currency: &str) -> Result<(), Problem> {
+pub fn is_bid(name: &'static str, bid: Option<i64>, currency: &str) -> Result<(), AdsProblem> {
     let Bounds { least, most, .. } = bounds(currency);
     match bid {
         Some(bid) if !(least..=most).contains(&bid) => {
             let message = format!("Expected a bid in {least}..{most} for {name}, got {bid}");
-            Err(Problem::parameter(name, bid, message))
+            Err(AdsProblem::invalid_parameter(name, bid, message))
         }
         _ => is_whole(name, bid, currency),
     }

@@ -1,7 +1,7 @@
 //! Campaigns.
 
-use base::refusal::{At, Problem};
-use base::{Stop, Word};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 use store::records;
@@ -23,7 +23,7 @@ use crate::resources::servability;
 /// A campaign: line items that one instrument pays for.
 pub static CAMPAIGN: Resource = Resource {
     name: "campaign",
-    id: Word::same("campaign_id"),
+    id: VocabularyWord::same_in_both("campaign_id"),
     path: "campaigns",
     about: "campaign",
     not_found: "CAMPAIGN_NOT_FOUND",
@@ -95,7 +95,7 @@ pub fn activate(
     desk: &mut Desk<'_, '_>,
     of: &'static Resource,
     given: &Given,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, Error> {
     engine::checked(given)?;
     let id = engine::id_of(of, given)?;
     let mut change = Given::default();
@@ -104,39 +104,39 @@ pub fn activate(
     Ok(Answer::raw(engine::show_one(desk, &record)?))
 }
 
-fn keeps_its_daily_budget_within_the_total(change: &Change) -> Result<(), Problem> {
+fn keeps_its_daily_budget_within_the_total(change: &Change) -> Result<(), AdsProblem> {
     within_total(&change.record)
 }
 
 /// A daily budget is not above the total one: of a campaign, and of a line item.
-pub fn within_total(record: &Record) -> Result<(), Problem> {
+pub fn within_total(record: &Record) -> Result<(), AdsProblem> {
     match (record.int(DAILY), record.int(TOTAL)) {
         (Some(daily), Some(total)) if daily > total => {
             let message = "The daily budget must not be above the total budget";
-            Err(Problem::attribute(DAILY, message))
+            Err(AdsProblem::invalid_attribute(DAILY, message))
         }
         _ => Ok(()),
     }
 }
 
-fn leaves_budgets_to_one_level(change: &Change) -> Result<(), Problem> {
+fn leaves_budgets_to_one_level(change: &Change) -> Result<(), AdsProblem> {
     let by_line_item = change.record.text("budget_optimization") == "LINE_ITEM";
     if by_line_item
         && change.sent("standard_delivery")
         && change.record.get("standard_delivery").is_some()
     {
         let message = "Delivery is set on the line items of this campaign";
-        return Err(Problem::attribute("standard_delivery", message));
+        return Err(AdsProblem::invalid_attribute("standard_delivery", message));
     }
     Ok(())
 }
 
-fn is_never_a_draft_again(change: &Change) -> Result<(), Problem> {
+fn is_never_a_draft_again(change: &Change) -> Result<(), AdsProblem> {
     not_draft_again(change)
 }
 
 /// What was no draft does not become one; nothing is without a status.
-pub fn not_draft_again(change: &Change) -> Result<(), Problem> {
+pub fn not_draft_again(change: &Change) -> Result<(), AdsProblem> {
     let was = change
         .before
         .as_ref()
@@ -144,12 +144,12 @@ pub fn not_draft_again(change: &Change) -> Result<(), Problem> {
     let is = change.record.text("entity_status");
     if is.is_empty() || is == "DRAFT" && was.is_some_and(|was| was != "DRAFT") {
         let message = format!("Expected one of ACTIVE, PAUSED, got \"{is}\" for entity_status");
-        return Err(Problem::parameter("entity_status", is, message));
+        return Err(AdsProblem::invalid_parameter("entity_status", is, message));
     }
     Ok(())
 }
 
-fn has_a_daily_budget(change: &Change, instrument: &Record) -> Result<(), Problem> {
+fn has_a_daily_budget(change: &Change, instrument: &Record) -> Result<(), AdsProblem> {
     let record = &change.record;
     let needed = record.text("budget_optimization") == "CAMPAIGN"
         && !matches!(
@@ -161,23 +161,23 @@ fn has_a_daily_budget(change: &Change, instrument: &Record) -> Result<(), Proble
     }
     // One that had a budget for each day may go on with one for all of them.
     if change.is_new() {
-        return Err(Problem::missing(DAILY));
+        return Err(AdsProblem::missing_parameter(DAILY));
     }
     if record.get(TOTAL).is_none() {
         let message = "A campaign needs a daily or a total budget";
-        return Err(Problem::attribute(DAILY, message));
+        return Err(AdsProblem::invalid_attribute(DAILY, message));
     }
     Ok(())
 }
 
-fn has_whole_amounts(change: &Change, instrument: &Record) -> Result<(), Problem> {
+fn has_whole_amounts(change: &Change, instrument: &Record) -> Result<(), AdsProblem> {
     let currency = instrument.text("currency");
     is_whole(DAILY, change.record.int(DAILY), currency)?;
     is_whole(TOTAL, change.record.int(TOTAL), currency)
 }
 
 /// What follows from the instrument and from how budgets are set.
-fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -202,7 +202,7 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
 }
 
 /// Active campaigns are those that are no draft and whose line items have not all ended.
-fn keep_the_limit(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn keep_the_limit(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let counts = |record: &Record| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
     if change.verb == Verb::Delete || before || !counts(&change.record) {
@@ -220,27 +220,27 @@ fn keep_the_limit(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), St
         return Ok(());
     }
     let message = format!("The account has {limit} active campaigns, which is its limit");
-    let problem = Problem {
-        at: At::Request,
-        ..Problem::new("TOO_MANY_CAMPAIGNS", message)
+    let problem = AdsProblem {
+        location: ProblemLocation::Request,
+        ..AdsProblem::new("TOO_MANY_CAMPAIGNS", message)
     };
     Err(problem.into())
 }
 
 /// How many campaigns of an account have not ended.
-fn live(desk: &mut Desk<'_, '_>, account: i64) -> Result<i64, Stop> {
+fn live(desk: &mut Desk<'_, '_>, account: i64) -> Result<i64, Error> {
     let now = desk.now().ms();
     let all = records::count(desk.tx, CAMPAIGN.name, account)?;
     let over = records::count_up_to(desk.tx, CAMPAIGN.name, account, "ends", now)?;
     Ok(all - over)
 }
 
-fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     covers(desk, change, AdEntity::Campaign)
 }
 
 /// A total budget is not set below what was spent of it: of a campaign, and of a line item.
-pub fn covers(desk: &mut Desk<'_, '_>, change: &Change, entity: AdEntity) -> Result<(), Stop> {
+pub fn covers(desk: &mut Desk<'_, '_>, change: &Change, entity: AdEntity) -> Result<(), Error> {
     if change.verb != Verb::Update || !change.changes(TOTAL) {
         return Ok(());
     }
@@ -253,12 +253,12 @@ pub fn covers(desk: &mut Desk<'_, '_>, change: &Change, entity: AdEntity) -> Res
         return Ok(());
     }
     let message = format!("{spent} of this budget is spent already");
-    let problem = Problem::attribute(TOTAL, message);
-    Err(problem.code("SPEND_EXCEEDS_BUDGET").into())
+    let problem = AdsProblem::invalid_attribute(TOTAL, message);
+    Err(problem.with_code("SPEND_EXCEEDS_BUDGET").into())
 }
 
 /// Writes down what a campaign's line items come to, after one of them changed.
-pub fn sum_up(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Stop> {
+pub fn sum_up(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Error> {
     let Some(mut campaign) = desk.find(&CAMPAIGN, id)? else {
         return Ok(());
     };
@@ -274,7 +274,7 @@ pub fn sum_up(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Stop> {
 fn computed(
     desk: &mut Desk<'_, '_>,
     campaigns: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let now = desk.now();
     let approval = desk.account()?.record.text("approval_status").to_owned();
     let means = servability::means(desk, campaigns)?;

@@ -1,6 +1,6 @@
 //! What cards are made of: components, in the order in which they are rendered.
 
-use base::refusal::Problem;
+use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
 
 use crate::kind::{Kind, Raw};
@@ -20,7 +20,7 @@ struct Part<'v> {
 }
 
 impl<'v> Part<'v> {
-    fn read(path: String, value: &'v Value) -> Result<Self, Problem> {
+    fn read(path: String, value: &'v Value) -> Result<Self, AdsProblem> {
         match value {
             Value::Object(members) => Ok(Self { path, members }),
             other => Err(wrong(&path, other, "a JSON object")),
@@ -32,7 +32,7 @@ impl<'v> Part<'v> {
     }
 
     /// A member that may be there.
-    fn optional(&self, member: &str, kind: Kind) -> Result<Option<Value>, Problem> {
+    fn optional(&self, member: &str, kind: Kind) -> Result<Option<Value>, AdsProblem> {
         match self.members.get(member).map(Raw::Json) {
             Some(raw) if !raw.is_empty() => kind.read(&self.name(member), raw).map(Some),
             _ => Ok(None),
@@ -40,36 +40,36 @@ impl<'v> Part<'v> {
     }
 
     /// A member that must be there.
-    fn needed(&self, member: &str, kind: Kind) -> Result<Value, Problem> {
+    fn needed(&self, member: &str, kind: Kind) -> Result<Value, AdsProblem> {
         let read = self.optional(member, kind)?;
-        read.ok_or_else(|| Problem::missing(self.name(member)))
+        read.ok_or_else(|| AdsProblem::missing_parameter(self.name(member)))
     }
 
     /// An object inside of it that must be there.
-    fn inside(&self, member: &str) -> Result<Part<'v>, Problem> {
+    fn inside(&self, member: &str) -> Result<Part<'v>, AdsProblem> {
         let name = self.name(member);
         match self.members.get(member) {
-            None | Some(Value::Null) => Err(Problem::missing(name)),
+            None | Some(Value::Null) => Err(AdsProblem::missing_parameter(name)),
             Some(value) => Part::read(name, value),
         }
     }
 }
 
-fn wrong(name: &str, value: &Value, expected: &str) -> Problem {
+fn wrong(name: &str, value: &Value, expected: &str) -> AdsProblem {
     let shown = Raw::Json(value).shown();
     let message = format!("Expected {expected}, got \"{shown}\" for {name}");
-    Problem::parameter(name.to_owned(), shown, message)
+    AdsProblem::invalid_parameter(name.to_owned(), shown, message)
 }
 
 /// The components of a card.
-pub fn of_card(value: &Value) -> Result<Value, Problem> {
+pub fn of_card(value: &Value) -> Result<Value, AdsProblem> {
     let all = components("components", value)?;
     is_whole("components", &all)?;
     Ok(all.into())
 }
 
 /// The slides of a card whose media lead to different places: the components of each.
-pub fn of_slides(value: &Value) -> Result<Value, Problem> {
+pub fn of_slides(value: &Value) -> Result<Value, AdsProblem> {
     let slides = value
         .as_array()
         .filter(|slides| SLIDES.contains(&slides.len()));
@@ -84,7 +84,7 @@ pub fn of_slides(value: &Value) -> Result<Value, Problem> {
             .any(|part| !matches!(type_of(part), "MEDIA" | "DETAILS"))
         {
             let message = "A slide has one MEDIA and one DETAILS component";
-            return Err(Problem::attribute("slides", message));
+            return Err(AdsProblem::invalid_attribute("slides", message));
         }
         all.push(Value::from(parts));
     }
@@ -97,7 +97,7 @@ fn type_of(component: &Value) -> &str {
 }
 
 /// One media component, and one that leads somewhere.
-fn is_whole(path: &str, components: &[Value]) -> Result<(), Problem> {
+fn is_whole(path: &str, components: &[Value]) -> Result<(), AdsProblem> {
     let count = |kinds: [&str; 2]| {
         let found = components
             .iter()
@@ -109,10 +109,10 @@ fn is_whole(path: &str, components: &[Value]) -> Result<(), Problem> {
         return Ok(());
     }
     let message = "A card has one media component, and either a DETAILS or a BUTTON component";
-    Err(Problem::attribute(path.to_owned(), message))
+    Err(AdsProblem::invalid_attribute(path.to_owned(), message))
 }
 
-fn components(path: &str, value: &Value) -> Result<Vec<Value>, Problem> {
+fn components(path: &str, value: &Value) -> Result<Vec<Value>, AdsProblem> {
     let items = value.as_array();
     let items = items.ok_or_else(|| wrong(path, value, "an array of components"))?;
     let items = items.iter().enumerate();
@@ -122,7 +122,7 @@ fn components(path: &str, value: &Value) -> Result<Vec<Value>, Problem> {
 }
 
 /// A component with the members that it has: clients send back what they were told beside them.
-fn component(part: &Part<'_>) -> Result<Value, Problem> {
+fn component(part: &Part<'_>) -> Result<Value, AdsProblem> {
     let kind = part.needed("type", Kind::Text(1, 64))?;
     match kind.as_str().unwrap_or_default() {
         "MEDIA" => {
@@ -148,25 +148,25 @@ fn component(part: &Part<'_>) -> Result<Value, Problem> {
         }
         other => {
             let message = format!("There is no component of the type {other}");
-            let problem = Problem::parameter(part.name("type"), other, message);
-            Err(problem.code("UNKNOWN_CARD_TYPE"))
+            let problem = AdsProblem::invalid_parameter(part.name("type"), other, message);
+            Err(problem.with_code("UNKNOWN_CARD_TYPE"))
         }
     }
 }
 
-fn label(part: &Part<'_>) -> Result<Value, Problem> {
+fn label(part: &Part<'_>) -> Result<Value, AdsProblem> {
     let kind = part.needed("type", Kind::OneOf(&["ENUM"]))?;
     let value = part.needed("value", Kind::OneOf(LABELS))?;
     Ok(json!({ "type": kind, "value": value }))
 }
 
-fn website(part: &Part<'_>) -> Result<Value, Problem> {
+fn website(part: &Part<'_>) -> Result<Value, AdsProblem> {
     let kind = part.needed("type", Kind::OneOf(&["WEBSITE"]))?;
     let url = part.needed("url", Kind::Url)?;
     Ok(json!({ "type": kind, "url": url }))
 }
 
-fn app(part: &Part<'_>) -> Result<Value, Problem> {
+fn app(part: &Part<'_>) -> Result<Value, AdsProblem> {
     let kind = part.needed("type", Kind::OneOf(&["APP"]))?;
     let country = part.needed("country_code", Kind::Text(1, 64))?;
     let code = country.as_str().unwrap_or_default().to_ascii_uppercase();
@@ -193,16 +193,18 @@ fn app(part: &Part<'_>) -> Result<Value, Problem> {
         let deep = part.optional(link, Kind::Text(1, 2048))?;
         if deep.is_some() && app.is_none() {
             let message = format!("{link} needs {id}");
-            return Err(Problem {
-                at: base::refusal::At::Parameter(part.name(link).into()),
-                ..Problem::new("INCLUSIVE_PARAMETERS", message)
+            return Err(AdsProblem {
+                location: base::refusal::ProblemLocation::Parameter(part.name(link).into()),
+                ..AdsProblem::new("INCLUSIVE_PARAMETERS", message)
             });
         }
         made.extend(app.map(|app| (id.to_owned(), app)));
         made.extend(deep.map(|deep| (link.to_owned(), deep)));
     }
     if stores.iter().all(|(id, ..)| !made.contains_key(*id)) {
-        return Err(Problem::missing(part.name("googleplay_app_id")));
+        return Err(AdsProblem::missing_parameter(
+            part.name("googleplay_app_id"),
+        ));
     }
     Ok(made.into())
 }

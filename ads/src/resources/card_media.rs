@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use base::id::kind;
-use base::refusal::Problem;
-use base::{Id, Stop};
+use base::id::marker;
+use base::refusal::AdsProblem;
+use base::{Error, Id};
 use serde_json::{Value, json};
 use store::media::{self, Media};
 
@@ -71,7 +71,7 @@ fn id_of(key: &str) -> Option<i64> {
 pub fn find<'k>(
     desk: &mut Desk<'_, '_>,
     keys: impl IntoIterator<Item = &'k str>,
-) -> Result<Known, Stop> {
+) -> Result<Known, Error> {
     let mut keys: Vec<&str> = keys.into_iter().collect();
     keys.sort_unstable();
     keys.dedup();
@@ -87,10 +87,10 @@ pub fn find<'k>(
 }
 
 /// A medium that a promotable user of the account uploaded, or may use.
-pub fn need(desk: &mut Desk<'_, '_>, name: &str, key: &str) -> Result<Media, Stop> {
+pub fn need(desk: &mut Desk<'_, '_>, name: &str, key: &str) -> Result<Media, Error> {
     let missing = || {
         let message = format!("The media {key} was not found in the media library");
-        Problem::parameter(name.to_owned(), key, message).code("MEDIA_NOT_FOUND")
+        AdsProblem::invalid_parameter(name.to_owned(), key, message).with_code("MEDIA_NOT_FOUND")
     };
     let found = find(desk, [key])?.remove(key).ok_or_else(missing)?;
     for one in promotable_users::all(desk)? {
@@ -108,10 +108,10 @@ pub fn is_image(media: &Media) -> bool {
 }
 
 /// Refuses a picture that is too small, too large or of other proportions.
-pub fn check_image(name: &str, media: &Media, frames: &[Frame]) -> Result<(), Problem> {
+pub fn check_image(name: &str, media: &Media, frames: &[Frame]) -> Result<(), AdsProblem> {
     let wrong = |message: String| {
-        let problem = Problem::parameter(name.to_owned(), &media.media_key, message);
-        Err(problem.code("INVALID_IMAGE"))
+        let problem = AdsProblem::invalid_parameter(name.to_owned(), &media.media_key, message);
+        Err(problem.with_code("INVALID_IMAGE"))
     };
     if !is_image(media) {
         return wrong(format!("{} is not an image", media.media_key));
@@ -131,10 +131,10 @@ pub fn check_image(name: &str, media: &Media, frames: &[Frame]) -> Result<(), Pr
 }
 
 /// Refuses a video of other proportions. Animated pictures may have any.
-pub fn check_video(name: &str, media: &Media, frames: &[Frame]) -> Result<(), Problem> {
+pub fn check_video(name: &str, media: &Media, frames: &[Frame]) -> Result<(), AdsProblem> {
     let wrong = |message: String| {
-        let problem = Problem::parameter(name.to_owned(), &media.media_key, message);
-        Err(problem.code("INVALID_MEDIA"))
+        let problem = AdsProblem::invalid_parameter(name.to_owned(), &media.media_key, message);
+        Err(problem.with_code("INVALID_MEDIA"))
     };
     if is_image(media) {
         return wrong(format!("{} is not a video", media.media_key));
@@ -152,8 +152,8 @@ fn names(frames: &[Frame]) -> String {
 
 /// Keeps the media that a card shows now, and lets go of those that it showed before: nothing
 /// else may carry them.
-pub fn carry(desk: &mut Desk<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Stop> {
-    let ids = |these: &[&str], others: &[&str]| -> Vec<Id<kind::Media>> {
+pub fn carry(desk: &mut Desk<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Error> {
+    let ids = |these: &[&str], others: &[&str]| -> Vec<Id<marker::MediaMarker>> {
         let only = these.iter().filter(|key| !others.contains(key));
         let mut ids: Vec<i64> = only.filter_map(|key| id_of(key)).collect();
         ids.sort_unstable();

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use base::refusal::{At, Problem};
-use base::{Refusal, Stop, Word};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, Refusal, VocabularyWord};
 use serde_json::{Map, Value};
 use store::ads::card_links::{self, CardDestination};
 use store::media::Media;
@@ -21,7 +21,7 @@ use crate::resources::card_media::{self, Frame, Known};
 /// A card.
 pub static CARD: Resource = Resource {
     name: "card",
-    id: Word::same("card_id"),
+    id: VocabularyWord::same_in_both("card_id"),
     path: "cards",
     about: "card",
     ids: Ids::Long,
@@ -80,7 +80,7 @@ fn keys(card: &Record) -> Vec<&str> {
 }
 
 /// What was sent takes the place of what was there; the media decide what the card is called.
-fn compose(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn compose(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -88,16 +88,16 @@ fn compose(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     match (sent("components"), sent("slides")) {
         (true, true) => {
             let message = "components and slides cannot be used together";
-            let problem = Problem {
-                at: At::Parameter("slides".into()),
-                ..Problem::new("EXCLUSIVE_PARAMETERS", message)
+            let problem = AdsProblem {
+                location: ProblemLocation::Parameter("slides".into()),
+                ..AdsProblem::new("EXCLUSIVE_PARAMETERS", message)
             };
             return Err(problem.into());
         }
         (true, false) => change.record.set("slides", Value::Null),
         (false, true) => change.record.set("components", Value::Null),
         (false, false) if parts(&change.record).1.is_empty() => {
-            return Err(Problem::missing("components").into());
+            return Err(AdsProblem::missing_parameter("components").into());
         }
         (false, false) => return Ok(()),
     }
@@ -117,7 +117,7 @@ fn compose(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
 }
 
 /// The media of a card, or everything that is wrong with them.
-fn checked_media(desk: &mut Desk<'_, '_>, card: &Record) -> Result<Vec<Media>, Stop> {
+fn checked_media(desk: &mut Desk<'_, '_>, card: &Record) -> Result<Vec<Media>, Error> {
     let (name, _) = parts(card);
     let (mut all, mut problems) = (Vec::new(), Vec::new());
     for key in keys(card) {
@@ -131,7 +131,7 @@ fn checked_media(desk: &mut Desk<'_, '_>, card: &Record) -> Result<Vec<Media>, S
                 problems.extend(checked.err());
                 all.push(media);
             }
-            Err(Stop::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
+            Err(Error::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
             Err(other) => return Err(other),
         }
     }
@@ -142,7 +142,7 @@ fn checked_media(desk: &mut Desk<'_, '_>, card: &Record) -> Result<Vec<Media>, S
 }
 
 /// Apps that cards lead to are apps of the account; sites are led to by short links.
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(card_links::remove_links(desk.tx, change.record.id)?);
     }
@@ -203,7 +203,7 @@ type Links = HashMap<(i64, String), i64>;
 fn computed(
     desk: &mut Desk<'_, '_>,
     cards: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let known = card_media::find(desk, cards.iter().flat_map(keys))?;
     let ids: Vec<i64> = cards.iter().map(|card| card.id).collect();
     let links = card_links::list_by_cards(desk.tx, &ids)?.into_iter();

@@ -1,7 +1,7 @@
 //! Cards of every kind, found by what posts call them and by their ids.
 
-use base::Stop;
-use base::refusal::Problem;
+use base::Error;
+use base::refusal::AdsProblem;
 use store::records::{self, RecordListing, RecordOrder};
 
 use crate::access::Who;
@@ -52,7 +52,7 @@ pub static OPERATIONS: &[Custom] = &[
 ];
 
 /// In the order in which they were asked for; those that are not there are left out.
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let uris = given.ints("card_uris");
     let mut found: Vec<(i64, String)> = Vec::new();
@@ -84,7 +84,7 @@ fn spoken(
     desk: &mut Desk<'_, '_>,
     cards: Vec<(i64, Record)>,
     found: &mut Vec<(i64, String)>,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     let (uris, cards): (Vec<i64>, Vec<Record>) = cards.into_iter().unzip();
     found.extend(uris.into_iter().zip(show(desk, &cards)?));
     Ok(())
@@ -94,7 +94,7 @@ fn of_uris(
     desk: &mut Desk<'_, '_>,
     of: &'static Resource,
     uris: &[i64],
-) -> Result<Vec<Record>, Stop> {
+) -> Result<Vec<Record>, Error> {
     if uris.is_empty() {
         return Ok(Vec::new());
     }
@@ -119,7 +119,7 @@ fn of_uris(
     Ok(all?)
 }
 
-fn get(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn get(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let text = given.text("card_id").unwrap_or_default();
     let short = Ids::Short.read("card_id", text)?;
@@ -135,7 +135,7 @@ fn get(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     }
     let missing = || {
         let message = format!("The card {text} was not found");
-        Problem::parameter("card_id", text, message).code(CARD.not_found)
+        AdsProblem::invalid_parameter("card_id", text, message).with_code(CARD.not_found)
     };
     let card = found.ok_or_else(missing)?;
     Ok(Answer::raw(show_one(desk, &card)?))

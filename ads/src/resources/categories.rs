@@ -1,6 +1,6 @@
 //! Categories of content and of business (contract §9.2, §9.3), and where line items may be shown.
 
-use base::{Stop, Word};
+use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 
 use crate::access::Who;
@@ -57,13 +57,13 @@ pub static OPERATIONS: &[Custom] = &[
     .often(Often::Rarely),
 ];
 
-const PLACEMENTS: &[(Word, &[&[&str]])] = &[
+const PLACEMENTS: &[(VocabularyWord, &[&[&str]])] = &[
     (
-        Word::same("PROMOTED_ACCOUNT"),
+        VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
         &[&["ALL_ON_TWITTER"], &["TWITTER_TIMELINE"]],
     ),
     (
-        Word::new("PROMOTED_POSTS", "PROMOTED_TWEETS"),
+        VocabularyWord::new("PROMOTED_POSTS", "PROMOTED_TWEETS"),
         &[
             &["ALL_ON_TWITTER"],
             &["ALL_ON_TWITTER", "PUBLISHER_NETWORK"],
@@ -75,7 +75,7 @@ const PLACEMENTS: &[(Word, &[&[&str]])] = &[
         ],
     ),
     (
-        Word::same("MEDIA"),
+        VocabularyWord::same_in_both("MEDIA"),
         &[
             &["ALL_ON_TWITTER"],
             &["PUBLISHER_NETWORK"],
@@ -84,7 +84,7 @@ const PLACEMENTS: &[(Word, &[&[&str]])] = &[
     ),
 ];
 
-fn placements(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn placements(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let asked = given.text("product_type");
     let speech = desk.caller.speech;
@@ -92,13 +92,13 @@ fn placements(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let rows = rows.filter(|(product, _)| asked.is_none_or(|asked| asked == product.post));
     let rows: Vec<Value> = rows
         .map(|(product, legal)| {
-            json!({ "product_type": product.in_speech(speech), "placements": legal })
+            json!({ "product_type": product.name_in(speech), "placements": legal })
         })
         .collect();
     Ok(Answer::one(&rows.into()))
 }
 
-fn content(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn content(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let counts = publishers::by_category(desk)?;
     let rows: Vec<Value> = lines(CONTENT)

@@ -1,10 +1,10 @@
 //! What drafts and scheduled posts have in common: whose they are, who may write them, and what
 //! they may hold (contract §4.11).
 
-use base::refusal::{At, Problem};
-use base::text::{LENGTH, entities, weigh};
-use base::{AppId, PostId, Stop, UserId};
-use network::posts::LONG_LENGTH;
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::text::{MAX_POST_WEIGHT, extract_entities, weigh_text};
+use base::{AppId, Error, PostId, UserId};
+use network::posts::MAX_LONG_LENGTH;
 use serde_json::Value;
 use store::posts::{Post, PostState};
 use store::records::RecordVisibility;
@@ -44,7 +44,11 @@ pub const LIST: &[Field] = &[
 ];
 
 /// A page of those of one user; usually of the account's own.
-pub fn list(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Answer, Stop> {
+pub fn list(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    given: &Given,
+) -> Result<Answer, Error> {
     let mut given = given.clone();
     if !given.has("user_id") {
         let full = promotable_users::full(desk)?;
@@ -54,9 +58,9 @@ pub fn list(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Re
 }
 
 /// The post that a composition would be, or that there is in the sandbox only.
-pub fn as_post(desk: &mut Desk<'_, '_>, of: &Record) -> Result<Post, Stop> {
+pub fn as_post(desk: &mut Desk<'_, '_>, of: &Record) -> Result<Post, Error> {
     let number = |name: &str| of.of.field(name).and_then(|_| of.int(name));
-    let reading = network::compose::read(desk.tx, of.text("text"), false)?;
+    let reading = network::compose::compose_text(desk.tx, of.text("text"), false)?;
     let settings = of.of.field("conversation_settings");
     let settings = settings.map_or("", |_| of.text("conversation_settings"));
     let user = UserId::new(of.int("user_id").unwrap_or(0));
@@ -90,7 +94,7 @@ pub fn reply_settings(word: &str) -> &'static str {
 /// Whether a composition shows what a line item's objective is about.
 pub fn suits(of: &Record, item: &Record) -> bool {
     let shows = Shows {
-        links: !entities(of.text("text")).urls.is_empty(),
+        links: !extract_entities(of.text("text")).urls.is_empty(),
         card: of.get("card_uri").is_some(),
         media_keys: &of.texts("media_keys"),
     };
@@ -98,7 +102,7 @@ pub fn suits(of: &Record, item: &Record) -> bool {
 }
 
 /// Whether a composition may be written by who writes it, and is one.
-pub fn is_sound(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+pub fn is_sound(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let author = author(desk, change)?;
     may_write(desk, author)?;
     if change.verb == Verb::Delete {
@@ -111,8 +115,8 @@ pub fn is_sound(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop
     }
     if !change.record.flag("nullcast") && desk.caller.user != author {
         let message = "Only its author may write a post that is not for promotion only";
-        let problem = Problem::parameter("nullcast", false, message);
-        return Err(problem.code("ACTION_NOT_ALLOWED").into());
+        let problem = AdsProblem::invalid_parameter("nullcast", false, message);
+        return Err(problem.with_code("ACTION_NOT_ALLOWED").into());
     }
     let mut problems = Vec::new();
     problems.extend(unfit_text(desk, change, author)?);
@@ -125,7 +129,7 @@ pub fn is_sound(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop
 }
 
 /// Whose composition it is: whom the caller names, or the account's own user.
-fn author(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<UserId, Stop> {
+fn author(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<UserId, Error> {
     if !change.is_new() {
         return Ok(UserId::new(change.record.int("user_id").unwrap_or(0)));
     }
@@ -140,33 +144,33 @@ fn author(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<UserId, Stop> 
     });
     if !speaks {
         let message = format!("The user {author} is not one in whose name this account may post");
-        let problem = Problem::parameter("as_user_id", author, message);
-        return Err(problem.code("USER_NOT_FOUND").into());
+        let problem = AdsProblem::invalid_parameter("as_user_id", author, message);
+        return Err(problem.with_code("USER_NOT_FOUND").into());
     }
     change.record.set("user_id", author.get());
     Ok(author)
 }
 
 /// Refuses who may neither write in the name of the account nor is the author.
-pub fn may_write(desk: &Desk<'_, '_>, author: UserId) -> Result<(), Stop> {
+pub fn may_write(desk: &Desk<'_, '_>, author: UserId) -> Result<(), Error> {
     if desk.account()?.composes || desk.caller.user == author {
         return Ok(());
     }
     let message = "The role on this account does not allow to write posts in its name";
-    Err(Problem::new("ACTION_NOT_ALLOWED", message).into())
+    Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
 }
 
 fn unfit_text(
     desk: &mut Desk<'_, '_>,
     change: &Change,
     author: UserId,
-) -> Result<Option<Problem>, Stop> {
+) -> Result<Option<AdsProblem>, Error> {
     let text = change.record.text("text");
     if text.trim().is_empty() {
         let bare = change.record.items("media_keys").is_empty();
-        return Ok(bare.then(|| Problem {
-            at: At::Parameter("text".into()),
-            ..Problem::new("TWEET_CANNOT_BE_BLANK", "A post needs a text or media")
+        return Ok(bare.then(|| AdsProblem {
+            location: ProblemLocation::Parameter("text".into()),
+            ..AdsProblem::new("TWEET_CANNOT_BE_BLANK", "A post needs a text or media")
         }));
     }
     if !change.changes("text") {
@@ -174,17 +178,21 @@ fn unfit_text(
     }
     let author = store::users::find_by_id(desk.tx, author)?;
     let long = author.is_some_and(|author| author.subscription_type != "None");
-    let most = if long { LONG_LENGTH } else { LENGTH };
-    let weighed = weigh(text, 0..0);
-    if weighed.weight <= most && weighed.sound {
+    let most = if long {
+        MAX_LONG_LENGTH
+    } else {
+        MAX_POST_WEIGHT
+    };
+    let weighed = weigh_text(text, 0..0);
+    if weighed.weight <= most && weighed.is_valid {
         return Ok(None);
     }
     let shown: String = text.chars().take(100).collect();
     let message = format!("The text must be sound and of a weight of at most {most}");
-    Ok(Some(Problem::parameter("text", shown, message)))
+    Ok(Some(AdsProblem::invalid_parameter("text", shown, message)))
 }
 
-fn unfit_media(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<Problem>, Stop> {
+fn unfit_media(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<AdsProblem>, Error> {
     if !change.changes("media_keys") {
         return Ok(None);
     }
@@ -197,31 +205,31 @@ fn unfit_media(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<Proble
     let pictures = keys.iter().all(|key| key.starts_with("3_"));
     if keys.len() > 1 && !pictures {
         let message = "A post has up to four images, or one animated GIF, or one video";
-        let problem = Problem::parameter("media_keys", keys.join(","), message);
-        return Ok(Some(problem.code("INVALID_MEDIA")));
+        let problem = AdsProblem::invalid_parameter("media_keys", keys.join(","), message);
+        return Ok(Some(problem.with_code("INVALID_MEDIA")));
     }
     Ok(None)
 }
 
-fn unfit_card(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<Problem>, Stop> {
+fn unfit_card(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<AdsProblem>, Error> {
     let uri = change.record.text("card_uri");
     if uri.is_empty() {
         return Ok(None);
     }
     if !change.record.items("media_keys").is_empty() {
         let message = "A post has a card or media, and not both";
-        return Ok(Some(Problem::attribute("card_uri", message)));
+        return Ok(Some(AdsProblem::invalid_attribute("card_uri", message)));
     }
     if !change.changes("card_uri") || is_live_card(desk, uri)? {
         return Ok(None);
     }
     let message = format!("The card {uri} was not found");
-    let problem = Problem::parameter("card_uri", uri, message);
-    Ok(Some(problem.code("CARD_NOT_FOUND")))
+    let problem = AdsProblem::invalid_parameter("card_uri", uri, message);
+    Ok(Some(problem.with_code("CARD_NOT_FOUND")))
 }
 
 /// Whether an address leads to a card of the account that was not deleted.
-fn is_live_card(desk: &mut Desk<'_, '_>, uri: &str) -> Result<bool, Stop> {
+fn is_live_card(desk: &mut Desk<'_, '_>, uri: &str) -> Result<bool, Error> {
     let Some(id) = uri.strip_prefix("card://").and_then(|id| id.parse().ok()) else {
         return Ok(false);
     };

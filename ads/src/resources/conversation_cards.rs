@@ -1,7 +1,7 @@
 //! Conversation cards: a medium, and hashtags that start a post when they are chosen.
 
-use base::refusal::{At, Problem};
-use base::{Refusal, Stop, Word};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, Refusal, VocabularyWord};
 use serde_json::Value;
 use store::ads::card_links::{self, CardDestination};
 
@@ -35,7 +35,7 @@ pub static IMAGE_CONVERSATION_CARD: Resource = Resource {
 };
 
 const CONVERSATION: Resource = Resource {
-    id: Word::same("card_id"),
+    id: VocabularyWord::same_in_both("card_id"),
     not_found: "CARD_NOT_FOUND",
     sequence: SEQUENCE,
     prefix: 80,
@@ -55,7 +55,7 @@ const CONVERSATION: Resource = Resource {
 };
 
 /// Posts lead to the page of the card, where it is answered.
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     let card = &change.record;
     let Some(uri) = card.int("uri") else {
         return Ok(());
@@ -148,7 +148,7 @@ pub const OPTIONS: [(&str, &str); 4] = [
     ("fourth_cta", "fourth_cta_tweet"),
 ];
 
-fn has_a_text_for_each_option(change: &Change) -> Result<(), Problem> {
+fn has_a_text_for_each_option(change: &Change) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
     for (option, text) in OPTIONS {
         let (missing, needing) = match (has(option), has(text)) {
@@ -156,28 +156,28 @@ fn has_a_text_for_each_option(change: &Change) -> Result<(), Problem> {
             (false, true) => (option, text),
             _ => continue,
         };
-        return Err(Problem {
-            at: At::Parameter(missing.into()),
-            ..Problem::new("INCLUSIVE_PARAMETERS", format!("{needing} needs {missing}"))
+        return Err(AdsProblem {
+            location: ProblemLocation::Parameter(missing.into()),
+            ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{needing} needs {missing}"))
         });
     }
     Ok(())
 }
 
-fn has_a_title_or_a_choice(change: &Change) -> Result<(), Problem> {
+fn has_a_title_or_a_choice(change: &Change) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
     if has("title") || has("second_cta") {
         return Ok(());
     }
     let message = "title is required where second_cta is not set";
-    Err(Problem {
+    Err(AdsProblem {
         message: message.to_owned(),
-        ..Problem::missing("title")
+        ..AdsProblem::missing_parameter("title")
     })
 }
 
 /// Options are hashtags; the number sign may be left out when they are sent.
-fn write_hashtags(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn write_hashtags(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -195,7 +195,7 @@ fn write_hashtags(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop>
         }
         let message =
             format!("Expected a hashtag of 1 to 20 characters, got \"{sent}\" for {option}");
-        problems.push(Problem::parameter(option, sent, message));
+        problems.push(AdsProblem::invalid_parameter(option, sent, message));
     }
     if problems.is_empty() {
         return Ok(());
@@ -221,7 +221,7 @@ fn is_video(card: &Record) -> bool {
     card.of.name == VIDEO_CONVERSATION_CARD.name
 }
 
-fn has_fitting_media(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn has_fitting_media(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return card_media::carry(desk, &keys(&change.record), &[]);
     }
@@ -233,7 +233,7 @@ fn has_fitting_media(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     for (name, key) in media_fields(&change.record).filter(|(name, _)| change.changes(name)) {
         let media = match card_media::need(desk, name, key) {
             Ok(media) => media,
-            Err(Stop::Refused(Refusal::Ads(declined))) => {
+            Err(Error::Refused(Refusal::Ads(declined))) => {
                 problems.extend(declined.problems);
                 continue;
             }
@@ -253,7 +253,7 @@ fn has_fitting_media(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
             _ if card_media::is_image(&media) => Ok(()),
             _ => {
                 let message = format!("{key} is not an image");
-                Err(Problem::parameter(name, key, message).code("INVALID_IMAGE"))
+                Err(AdsProblem::invalid_parameter(name, key, message).with_code("INVALID_IMAGE"))
             }
         };
         problems.extend(checked.err());
@@ -268,7 +268,7 @@ fn has_fitting_media(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
 fn computed(
     desk: &mut Desk<'_, '_>,
     cards: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let known = card_media::find(desk, cards.iter().flat_map(keys))?;
     let all = cards.iter().map(|card| members(desk, card, &known));
     Ok(all.collect())

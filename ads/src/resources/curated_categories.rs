@@ -1,7 +1,7 @@
 //! Curated categories: sets of publishers that the operator puts together for some countries.
 
-use base::refusal::Problem;
-use base::{Fault, Stop, Word};
+use base::refusal::AdsProblem;
+use base::{Error, Fault, VocabularyWord};
 use serde_json::Value;
 use store::{Tx, records};
 
@@ -19,7 +19,7 @@ use crate::resources::publishers;
 /// A set of publishers; it belongs to no account.
 pub static CURATED_CATEGORY: Resource = Resource {
     name: "curated_category",
-    id: Word::same("curated_category_id"),
+    id: VocabularyWord::same_in_both("curated_category_id"),
     path: "curated_categories",
     about: "curated category",
     ids: Ids::Twelve,
@@ -58,7 +58,7 @@ pub static OPERATIONS: &[Custom] = &[
     .params(&[Field::text("id", 1, 64).required().update(Need::Must)]),
 ];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let asked = countries("country_codes", &given.texts("country_codes"))?;
     let mut found = all(desk.tx)?;
@@ -71,7 +71,7 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(answer.total(total))
 }
 
-fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let id = CURATED_CATEGORY
         .ids
@@ -99,12 +99,12 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Record>, Fault> {
 }
 
 /// Codes of countries in capital letters, each of two.
-pub fn countries(name: &'static str, codes: &[String]) -> Result<Vec<String>, Problem> {
+pub fn countries(name: &'static str, codes: &[String]) -> Result<Vec<String>, AdsProblem> {
     let mut all = Vec::new();
     for code in codes {
         if code.len() != 2 || !code.bytes().all(|byte| byte.is_ascii_alphabetic()) {
             let message = format!("Expected two letters of ISO 3166-1, got \"{code}\" for {name}");
-            return Err(Problem::parameter(name, code, message));
+            return Err(AdsProblem::invalid_parameter(name, code, message));
         }
         let code = code.to_ascii_uppercase();
         if !all.contains(&code) {
@@ -117,7 +117,7 @@ pub fn countries(name: &'static str, codes: &[String]) -> Result<Vec<String>, Pr
 fn computed(
     desk: &mut Desk<'_, '_>,
     records: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let members = |record: &Record| -> Vec<i64> {
         let ids = record.items("publisher_user_ids").iter();
         ids.filter_map(Value::as_i64).collect()

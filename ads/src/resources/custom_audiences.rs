@@ -1,7 +1,7 @@
 //! Custom audiences: people whom an advertiser knows, found among the users by digests.
 
-use base::refusal::Problem;
-use base::{Stop, Word};
+use base::refusal::AdsProblem;
+use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 use store::ads::audiences;
 use store::records;
@@ -28,7 +28,7 @@ use crate::{matching, segments};
 /// People whom an advertiser knows. Its size is worked out when nothing was written for a while.
 pub static CUSTOM_AUDIENCE: Resource = Resource {
     name: "custom_audience",
-    id: Word::same("custom_audience_id"),
+    id: VocabularyWord::same_in_both("custom_audience_id"),
     path: "custom_audiences",
     about: "custom audience",
     older: "tailored_audiences",
@@ -196,7 +196,7 @@ pub fn find(
     desk: &mut Desk<'_, '_>,
     id: i64,
     with_deleted: bool,
-) -> Result<Option<(Record, Hold)>, Stop> {
+) -> Result<Option<(Record, Hold)>, Error> {
     let Some(row) = records::find_by_id(desk.tx, CUSTOM_AUDIENCE.name, id)? else {
         return Ok(None);
     };
@@ -225,7 +225,7 @@ fn is_partner(desk: &Desk<'_, '_>) -> bool {
 }
 
 /// The audience that the path names.
-pub fn need(desk: &mut Desk<'_, '_>, given: &Given) -> Result<(Record, Hold), Stop> {
+pub fn need(desk: &mut Desk<'_, '_>, given: &Given) -> Result<(Record, Hold), Error> {
     checked(given)?;
     let id = given.int("custom_audience_id").unwrap_or(-1);
     let found = find(desk, id, given.flag("with_deleted"))?;
@@ -234,7 +234,7 @@ pub fn need(desk: &mut Desk<'_, '_>, given: &Given) -> Result<(Record, Hold), St
 }
 
 /// The same, which must be the account's own.
-pub fn need_own(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Stop> {
+pub fn need_own(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Error> {
     let (record, hold) = need(desk, given)?;
     if hold == Hold::Own {
         return Ok(record);
@@ -244,7 +244,7 @@ pub fn need_own(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Stop> 
 
 /// The audience that a criterion names: one that the account owns or may use, and that comes to
 /// enough people.
-pub fn targetable(desk: &mut Desk<'_, '_>, value: &str) -> Result<Record, Stop> {
+pub fn targetable(desk: &mut Desk<'_, '_>, value: &str) -> Result<Record, Error> {
     let id = CUSTOM_AUDIENCE.ids.read("targeting_value", value)?;
     let Some((audience, _)) = find(desk, id, false)? else {
         return Err(not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
@@ -253,15 +253,15 @@ pub fn targetable(desk: &mut Desk<'_, '_>, value: &str) -> Result<Record, Stop> 
         return Ok(audience);
     }
     let message = format!("The audience {value} cannot be targeted (yet)");
-    Err(Problem::attribute("targeting_value", message).into())
+    Err(AdsProblem::invalid_attribute("targeting_value", message).into())
 }
 
 /// That an account may not do something with an audience.
-pub fn not_allowed(message: &str) -> Stop {
-    Problem::new("ACTION_NOT_ALLOWED", message).into()
+pub fn not_allowed(message: &str) -> Error {
+    AdsProblem::new("ACTION_NOT_ALLOWED", message).into()
 }
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     if given.text("permission_scope") == Some("SHARED") {
         let mut shared = audience_permissions::shared(desk)?;
@@ -281,54 +281,58 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     listing::list(desk, &CUSTOM_AUDIENCE, &given)
 }
 
-fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let (record, _) = need(desk, given)?;
     Ok(Answer::raw(show_one(desk, &record)?))
 }
 
-fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let record = engine::create(desk, &CUSTOM_AUDIENCE, given)?;
     Ok(Answer::raw(show_one(desk, &record)?))
 }
 
-fn update(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn update(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let id = need_own(desk, given)?.id;
     let record = engine::update(desk, &CUSTOM_AUDIENCE, id, given)?;
     Ok(Answer::raw(show_one(desk, &record)?))
 }
 
-fn delete(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn delete(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let id = need_own(desk, given)?.id;
     let record = engine::delete(desk, &CUSTOM_AUDIENCE, id)?;
     Ok(Answer::raw(show_one(desk, &record)?))
 }
 
 /// A batch makes audiences out of others; what members of a list are is uploaded.
-fn is_made_so(change: &Change) -> Result<(), Problem> {
+fn is_made_so(change: &Change) -> Result<(), AdsProblem> {
     if !change.is_new() || !change.sent("audience_type") {
         return Ok(());
     }
     let segments = change.record.get("segments");
     match (change.record.text("audience_type"), segments) {
-        ("FLEXIBLE", None) => Err(Problem::missing("segments")),
+        ("FLEXIBLE", None) => Err(AdsProblem::missing_parameter("segments")),
         ("FLEXIBLE", Some(segments)) if segments::is_bounded(segments) => Ok(()),
         ("FLEXIBLE", Some(_)) => {
             let message = "The segments say only who is not in the audience";
-            Err(Problem::attribute("segments", message))
+            Err(AdsProblem::invalid_attribute("segments", message))
         }
         ("MOBILE" | "MOBILE_AUDIENCE", _) => {
             let message = "Nothing is known of what people do in apps";
-            Err(Problem::new("FEATURE_NOT_AVAILABLE", message))
+            Err(AdsProblem::new("FEATURE_NOT_AVAILABLE", message))
         }
         (other, _) => {
             let message = format!("Expected FLEXIBLE, got \"{other}\" for audience_type");
-            Err(Problem::parameter("audience_type", other, message))
+            Err(AdsProblem::invalid_parameter(
+                "audience_type",
+                other,
+                message,
+            ))
         }
     }
 }
 
 /// The audiences that one is made of are the account's own, or lent to it, and lists of members.
-fn is_made_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_made_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if !change.is_new() || change.record.text("audience_type") != FLEXIBLE {
         return Ok(());
     }
@@ -341,14 +345,14 @@ fn is_made_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<()
         if part.text("audience_type") == FLEXIBLE {
             let id = part.written_id();
             let message = format!("The audience {id} is made of others itself");
-            return Err(Problem::attribute(name, message).into());
+            return Err(AdsProblem::invalid_attribute(name, message).into());
         }
     }
     change.record.set("due_at", desk.now().ms());
     Ok(())
 }
 
-fn has_a_name_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn has_a_name_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.is_new() {
         change.record.set("created_by", desk.caller.user.get());
     }
@@ -361,13 +365,13 @@ fn has_a_name_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result
         let other = Record::stored(&CUSTOM_AUDIENCE, &row)?;
         if other.id != change.record.id && other.text("name") == name {
             let message = format!("There is an audience with the name \"{name}\" already");
-            return Err(Problem::attribute("name", message).into());
+            return Err(AdsProblem::invalid_attribute("name", message).into());
         }
     }
     Ok(())
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     if change.verb == Verb::Create
         && let Some(segments) = change.record.get("segments")
     {
@@ -387,7 +391,7 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
 fn computed(
     desk: &mut Desk<'_, '_>,
     records: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let account = desk.account_id()?;
     let mut all = Vec::with_capacity(records.len());
     for record in records {

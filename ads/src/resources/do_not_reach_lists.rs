@@ -1,8 +1,8 @@
 //! People whom an account's advertisements do not reach, whatever they target: one list for an
 //! account, of digests of addresses and phone numbers (contract §4.14).
 
-use base::refusal::Problem;
-use base::{Stop, Word};
+use base::refusal::AdsProblem;
+use base::{Error, VocabularyWord};
 use serde_json::json;
 use store::ads::audiences;
 use store::{Tx, records};
@@ -23,7 +23,7 @@ use crate::resources::custom_audiences::reasons;
 /// together.
 pub static DO_NOT_REACH_LIST: Resource = Resource {
     name: "do_not_reach_list",
-    id: Word::same("do_not_reach_list_id"),
+    id: VocabularyWord::same_in_both("do_not_reach_list_id"),
     path: "do_not_reach_lists",
     about: "do-not-reach list",
     sequence: "custom_audience",
@@ -60,29 +60,29 @@ pub static OPERATIONS: &[Custom] = &[Custom::change(
 .often(Often::Account(1500))
 .body(audience_users::BYTES)];
 
-fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let account = desk.account_id()?;
     if change.is_new() && list_of(desk.tx, account)?.is_some() {
         let message = "The account has a do-not-reach list already";
-        return Err(Problem::attribute("account_id", message).into());
+        return Err(AdsProblem::invalid_attribute("account_id", message).into());
     }
     Ok(())
 }
 
 /// The list of an account.
-pub fn list_of(tx: &mut Tx<'_>, account: i64) -> Result<Option<i64>, Stop> {
+pub fn list_of(tx: &mut Tx<'_>, account: i64) -> Result<Option<i64>, Error> {
     let lists = records::list_by_account(tx, DO_NOT_REACH_LIST.name, account)?;
     Ok(lists.first().map(|list| list.id))
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         audiences::delete(desk.tx, change.record.id)?;
     }
     Ok(())
 }
 
-fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     crate::engine::checked(given)?;
     let id = given.int(DO_NOT_REACH_LIST.id.post).unwrap_or(-1);
     let list: Record = desk.need(&DO_NOT_REACH_LIST, id)?;

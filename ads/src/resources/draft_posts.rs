@@ -1,7 +1,7 @@
 //! Draft posts: written for an account, and not published.
 
-use base::refusal::Problem;
-use base::{Stop, UserId, Word};
+use base::refusal::AdsProblem;
+use base::{Error, UserId, VocabularyWord};
 use serde_json::{Value, json};
 
 use crate::access::Who;
@@ -18,7 +18,7 @@ use crate::resources::compositions::{self, LIST, is_sound, may_write, media_keys
 /// A post that is not published.
 pub static DRAFT_POST: Resource = Resource {
     name: "draft_post",
-    id: Word::new("draft_post_id", "draft_tweet_id"),
+    id: VocabularyWord::new("draft_post_id", "draft_tweet_id"),
     ids: Ids::Long,
     path: "draft_<posts>",
     about: "draft post",
@@ -52,7 +52,7 @@ pub static DRAFT_POST: Resource = Resource {
 fn computed(
     _: &mut Desk<'_, '_>,
     drafts: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let of = |draft: &Record| {
         let gone = draft.deleted.then(|| ("status", "DELETED".into()));
         gone.into_iter().collect()
@@ -86,7 +86,7 @@ pub static OPERATIONS: &[Custom] = &[
 ];
 
 /// Tells the caller where to see it.
-fn tell(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn tell(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let draft = desk.need(&DRAFT_POST, given.int("draft_post_id").unwrap_or(-1))?;
     may_write(desk, UserId::new(draft.int("user_id").unwrap_or(0)))?;
@@ -94,11 +94,11 @@ fn tell(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let caller = desk.caller.user;
     let caller = store::users::find_by_id(desk.tx, caller)?.ok_or_else(|| {
         let message = "The caller is not there any longer";
-        Stop::from(Problem::new("USER_NOT_FOUND", message))
+        Error::from(AdsProblem::new("USER_NOT_FOUND", message))
     })?;
     let path = Preview::of(desk, "DRAFT", draft.id, preview::DAY)?.path(&desk.cursor_key);
     let text = format!("A draft post of the advertising account {account} can be looked at.");
-    network::notifications::tell(desk.tx, caller.id, &text, &path)?;
+    network::notifications::notify_user(desk.tx, caller.id, &text, &path)?;
     let message = format!(
         "See @{}'s notifications to preview your draft post.",
         caller.username

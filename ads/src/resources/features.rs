@@ -1,7 +1,7 @@
 //! Features that an account may use.
 
-use base::Stop;
-use base::refusal::{At, Problem};
+use base::Error;
+use base::refusal::{AdsProblem, ProblemLocation};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -91,7 +91,7 @@ pub static OPERATIONS: &[Custom] = &[
     .in_sandbox(),
 ];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let mut all = granted(desk)?;
     if given.has("feature_keys") {
@@ -101,14 +101,14 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(Answer::one(&json!(all)))
 }
 
-fn add(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn add(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let mut all = granted(desk)?;
     all.extend(given.texts("feature_keys"));
     set(desk, all)
 }
 
-fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let gone = given.texts("feature_keys");
     let mut all = granted(desk)?;
@@ -116,7 +116,7 @@ fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     set(desk, all)
 }
 
-fn granted(desk: &Desk<'_, '_>) -> Result<Vec<String>, Stop> {
+fn granted(desk: &Desk<'_, '_>) -> Result<Vec<String>, Error> {
     let account = &desk.account()?.record;
     let mut all: Vec<String> = account
         .texts("features")
@@ -128,7 +128,7 @@ fn granted(desk: &Desk<'_, '_>) -> Result<Vec<String>, Stop> {
 }
 
 /// Gives an account these features and no others; all that it then has.
-pub fn set(desk: &mut Desk<'_, '_>, mut all: Vec<String>) -> Result<Answer, Stop> {
+pub fn set(desk: &mut Desk<'_, '_>, mut all: Vec<String>) -> Result<Answer, Error> {
     all.sort_unstable();
     all.dedup();
     let mut account = desk.account()?.record.clone();
@@ -139,31 +139,31 @@ pub fn set(desk: &mut Desk<'_, '_>, mut all: Vec<String>) -> Result<Answer, Stop
 }
 
 /// Whether the account may pass a gate: it has the feature, or is not held to it.
-pub fn is_open(desk: &Desk<'_, '_>, gate: &Gate) -> Result<bool, Stop> {
+pub fn is_open(desk: &Desk<'_, '_>, gate: &Gate) -> Result<bool, Error> {
     let account = &desk.account()?.record;
     let held = gate.always || account.text("feature_gates") == "strict";
     Ok(!held || account.has("features", gate.feature))
 }
 
 /// Refuses what a gate keeps the account from.
-pub fn pass(desk: &Desk<'_, '_>, gate: &Gate, at: At) -> Result<(), Stop> {
+pub fn pass(desk: &Desk<'_, '_>, gate: &Gate, at: ProblemLocation) -> Result<(), Error> {
     if is_open(desk, gate)? {
         return Ok(());
     }
     Err(closed(gate, at).into())
 }
 
-fn closed(gate: &Gate, at: At) -> Problem {
+fn closed(gate: &Gate, at: ProblemLocation) -> AdsProblem {
     let feature = gate.feature;
     let message = match &at {
-        At::Request => format!("This account does not have the feature {feature}"),
-        At::Parameter(name) | At::Attribute(name) => {
+        ProblemLocation::Request => format!("This account does not have the feature {feature}"),
+        ProblemLocation::Parameter(name) | ProblemLocation::Attribute(name) => {
             format!("This account does not have the feature {feature}, which {name} needs")
         }
     };
-    Problem {
-        at,
-        ..Problem::new("FEATURE_NOT_AVAILABLE", message)
+    AdsProblem {
+        location: at,
+        ..AdsProblem::new("FEATURE_NOT_AVAILABLE", message)
     }
 }
 
@@ -184,13 +184,13 @@ fn is_among(gate: &Gate, value: &Value) -> bool {
 }
 
 /// What a change sets that the account does not have the feature for.
-pub fn missing(desk: &Desk<'_, '_>, change: &Change) -> Result<Vec<Problem>, Stop> {
+pub fn missing(desk: &Desk<'_, '_>, change: &Change) -> Result<Vec<AdsProblem>, Error> {
     let record = &change.record;
     let mut problems = Vec::new();
     if let Some(gate) = &record.of.gate
         && !is_open(desk, gate)?
     {
-        problems.push(closed(gate, At::Request));
+        problems.push(closed(gate, ProblemLocation::Request));
     }
     for field in record.of.fields {
         let name = field.name.post;
@@ -198,8 +198,8 @@ pub fn missing(desk: &Desk<'_, '_>, change: &Change) -> Result<Vec<Problem>, Sto
         let Some(value) = value else { continue };
         for gate in field.gates {
             if stands_at(gate, record, value) && !is_open(desk, gate)? {
-                let name = field.name.in_speech(desk.caller.speech);
-                problems.push(closed(gate, At::Parameter(name.into())));
+                let name = field.name.name_in(desk.caller.speech);
+                problems.push(closed(gate, ProblemLocation::Parameter(name.into())));
             }
         }
     }
@@ -213,7 +213,7 @@ pub fn may_have(
     record: &Record,
     name: &str,
     value: &str,
-) -> Result<bool, Stop> {
+) -> Result<bool, Error> {
     let value = Value::from(value);
     for gate in record.of.field(name).map_or(&[][..], |field| field.gates) {
         if stands_at(gate, record, &value) && !is_open(desk, gate)? {

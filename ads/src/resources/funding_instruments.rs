@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use base::refusal::Problem;
-use base::{Stop, Time, Word};
+use base::refusal::AdsProblem;
+use base::{Error, Time, VocabularyWord};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 
@@ -20,7 +20,7 @@ use crate::resources::bidding::{CURRENCIES, is_whole};
 /// What pays for campaigns. Operators bring them into production; the sandbox makes its own.
 pub static FUNDING_INSTRUMENT: Resource = Resource {
     name: "funding_instrument",
-    id: Word::same("funding_instrument_id"),
+    id: VocabularyWord::same_in_both("funding_instrument_id"),
     path: "funding_instruments",
     about: "funding instrument",
     not_found: "FUNDING_INSTRUMENT_NOT_FOUND",
@@ -71,10 +71,10 @@ const TYPES: &[&str] = &[
     "PARTNER_MANAGED",
 ];
 
-fn ends_after_it_starts(change: &Change) -> Result<(), Problem> {
+fn ends_after_it_starts(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     match (record.int("start_time"), record.int("end_time")) {
-        (Some(start), Some(end)) if end <= start => Err(Problem::attribute(
+        (Some(start), Some(end)) if end <= start => Err(AdsProblem::invalid_attribute(
             "end_time",
             "The end time must be after the start time",
         )),
@@ -82,7 +82,7 @@ fn ends_after_it_starts(change: &Change) -> Result<(), Problem> {
     }
 }
 
-fn has_amounts_of_its_type(change: &Change) -> Result<(), Problem> {
+fn has_amounts_of_its_type(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     let funded = record.get("funded_amount_local_micro").is_some();
     let limited = record.get("credit_limit_local_micro").is_some();
@@ -91,7 +91,7 @@ fn has_amounts_of_its_type(change: &Change) -> Result<(), Problem> {
         "INSERTION_ORDER" | "PARTNER_MANAGED" => (true, false),
         _ => (false, true),
     };
-    let wrong = |name, message: String| Err(Problem::attribute(name, message));
+    let wrong = |name, message: String| Err(AdsProblem::invalid_attribute(name, message));
     if funded && !takes_funds {
         return wrong(
             "funded_amount_local_micro",
@@ -105,7 +105,7 @@ fn has_amounts_of_its_type(change: &Change) -> Result<(), Problem> {
         );
     }
     if kind == "INSERTION_ORDER" && !funded {
-        return Err(Problem::missing("funded_amount_local_micro"));
+        return Err(AdsProblem::missing_parameter("funded_amount_local_micro"));
     }
     let currency = record.text("currency");
     for name in ["funded_amount_local_micro", "credit_limit_local_micro"] {
@@ -114,11 +114,11 @@ fn has_amounts_of_its_type(change: &Change) -> Result<(), Problem> {
     Ok(())
 }
 
-fn is_changed_by_its_manager(change: &Change) -> Result<(), Problem> {
+fn is_changed_by_its_manager(change: &Change) -> Result<(), AdsProblem> {
     let managed = change.record.text("type") == "PARTNER_MANAGED";
     if change.verb == Verb::Update && !managed {
         let message = "Only a partner-managed funding instrument can be changed";
-        return Err(Problem::new(
+        return Err(AdsProblem::new(
             "FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED",
             message,
         ));
@@ -130,7 +130,7 @@ fn is_changed_by_its_manager(change: &Change) -> Result<(), Problem> {
     clippy::unnecessary_wraps,
     reason = "a rule may refuse; this one only sets"
 )]
-fn status(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn status(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.sent("paused") {
         let status = if change.record.flag("paused") {
             "PAUSED"
@@ -167,7 +167,7 @@ pub fn reasons(record: &Record, spent: i64, now: Time) -> Vec<&'static str> {
 fn computed(
     desk: &mut Desk<'_, '_>,
     records: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let now = desk.now();
     let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
     let spent = store::ledger::total_spend(desk.tx, AdEntity::Funding, &ids)?;

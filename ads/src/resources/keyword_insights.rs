@@ -1,9 +1,9 @@
 //! How much is written with keywords, and what comes with them (contract §8.1).
 
-use base::refusal::Problem;
-use base::{Refusal, Stop, Time};
-use network::insights::{self, Country, Wanted};
-use network::keywords::is_sound;
+use base::refusal::AdsProblem;
+use base::{Error, Refusal, Time};
+use network::insights::{self, InsightsCountry, InsightsQuery};
+use network::keywords::is_valid_keyword;
 use serde_json::json;
 
 use crate::access::Who;
@@ -42,15 +42,15 @@ pub static OPERATIONS: &[Custom] = &[Custom::get(
     Field::new("negative_keywords", Kind::Texts(MOST, 255)),
 ])];
 
-fn search(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn search(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let mut problems = given.problems.clone();
     problems.extend(unsound(given));
     let since = Time::from_ms(given.int("start_time").unwrap_or(0));
     let until = given.int("end_time").map_or(desk.now(), Time::from_ms);
     if given.has("start_time") && !is_sound_window(since, until, desk.now()) {
-        problems.push(Problem {
+        problems.push(AdsProblem {
             code: "INVALID_TIME_WINDOW",
-            ..Problem::parameter(
+            ..AdsProblem::invalid_parameter(
                 "start_time",
                 crate::kind::instant(since),
                 "The time must begin before now and before its end, and last seven days at most",
@@ -65,7 +65,7 @@ fn search(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
         Some(id) => Some(country(desk, id)?),
         None => None,
     };
-    let wanted = Wanted {
+    let wanted = InsightsQuery {
         keywords: given.texts("keywords"),
         negatives: given.texts("negative_keywords"),
         since,
@@ -79,8 +79,10 @@ fn search(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     };
     let evaluator = desk.evaluator()?;
     let snapshot = evaluator.search()?.snapshot();
-    let volume = insights::volume(desk.tx, &snapshot, &wanted, step_ms)?;
-    let related = evaluator.insights.related(desk.tx, &snapshot, &wanted)?;
+    let volume = insights::count_volume(desk.tx, &snapshot, &wanted, step_ms)?;
+    let related = evaluator
+        .insights
+        .find_related_keywords(desk.tx, &snapshot, &wanted)?;
     Ok(Answer::one(&json!({
         "related_keywords": *related,
         "post_volume": volume,
@@ -93,39 +95,43 @@ fn is_sound_window(since: Time, until: Time, now: Time) -> bool {
 }
 
 /// What is wrong with the keywords.
-fn unsound(given: &Given) -> Option<Problem> {
+fn unsound(given: &Given) -> Option<AdsProblem> {
     let names = ["keywords", "negative_keywords"];
     for name in names {
-        if let Some(empty) = given.texts(name).into_iter().find(|text| !is_sound(text)) {
+        if let Some(empty) = given
+            .texts(name)
+            .into_iter()
+            .find(|text| !is_valid_keyword(text))
+        {
             let message = format!("\"{empty}\" holds no word, for {name}");
-            return Some(Problem::parameter(name, empty, message));
+            return Some(AdsProblem::invalid_parameter(name, empty, message));
         }
     }
     let count: usize = names.iter().map(|name| given.texts(name).len()).sum();
     (count > MOST).then(|| {
         let message =
             format!("At most {MOST} keywords and negative keywords together, got {count}");
-        Problem::parameter("keywords", count.to_string(), message)
+        AdsProblem::invalid_parameter("keywords", count.to_string(), message)
     })
 }
 
 /// The country that a place is.
-fn country(desk: &mut Desk<'_, '_>, id: &str) -> Result<Country, Stop> {
+fn country(desk: &mut Desk<'_, '_>, id: &str) -> Result<InsightsCountry, Error> {
     let built_in = gazetteer().by_id(id);
     let code = if let Some(spot) = built_in {
         Some(spot.country).filter(|_| spot.kind == "COUNTRIES")
     } else {
-        let added = network::places::by_name(desk.tx, id)?;
+        let added = network::places::find_by_text_id(desk.tx, id)?;
         let added = added.filter(|place| place.kind == "country");
         added.and_then(|place| Some(gazetteer().country(&place.country_code)?.country))
     };
     let Some(spot) = code.and_then(|code| gazetteer().country(code)) else {
         let message = format!("\"{id}\" is not the id of a country, for location");
-        return Err(Problem::parameter("location", id, message).into());
+        return Err(AdsProblem::invalid_parameter("location", id, message).into());
     };
     let evaluator = desk.evaluator()?;
-    Ok(Country {
+    Ok(InsightsCountry {
         code: spot.country.to_owned(),
-        people: evaluator.people_of(desk.tx, &spot.id)?,
+        residents: evaluator.people_of(desk.tx, &spot.id)?,
     })
 }

@@ -1,7 +1,7 @@
 //! The curated category of a line item that is shown before videos.
 
-use base::refusal::Problem;
-use base::{Stop, Word};
+use base::refusal::AdsProblem;
+use base::{Error, VocabularyWord};
 use store::records;
 
 use crate::change::Change;
@@ -19,7 +19,7 @@ pub const MOST_LEFT_OUT: i64 = 5;
 /// A curated category at a line item.
 pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
     name: "line_item_curated_category",
-    id: Word::same("line_item_curated_category_id"),
+    id: VocabularyWord::same_in_both("line_item_curated_category_id"),
     path: "line_item_curated_categories",
     about: "line item curated category",
     fields: &[
@@ -47,7 +47,7 @@ pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
 };
 
 /// The link of a line item, if it has one.
-pub fn of_item(desk: &mut Desk<'_, '_>, item: i64) -> Result<Option<Record>, Stop> {
+pub fn of_item(desk: &mut Desk<'_, '_>, item: i64) -> Result<Option<Record>, Error> {
     let all = desk.shown(&LINE_ITEM_CURATED_CATEGORY, "line_item_id", item)?;
     Ok(all.into_iter().next())
 }
@@ -56,7 +56,7 @@ fn item(change: &Change) -> i64 {
     change.record.int("line_item_id").unwrap_or(0)
 }
 
-fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -65,11 +65,11 @@ fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), S
         return Ok(());
     }
     let message = "A line item has one curated category";
-    Err(Problem::attribute("line_item_id", message).into())
+    Err(AdsProblem::invalid_attribute("line_item_id", message).into())
 }
 
 /// The category's countries and those that the line item is shown in have one in common.
-fn is_where_the_line_item_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_where_the_line_item_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -83,16 +83,16 @@ fn is_where_the_line_item_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Re
     }
     let codes = category.texts("country_codes").join(", ");
     let message = format!("The line item must target a location in one of {codes} first");
-    Err(Problem::attribute("curated_category_id", message).into())
+    Err(AdsProblem::invalid_attribute("curated_category_id", message).into())
 }
 
-fn is_instead_of_other_content(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_instead_of_other_content(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
     if !targeting_criteria::of_kind(desk, item(change), "IAB_CATEGORY")?.is_empty() {
         let message = "The line item targets categories of content already";
-        return Err(Problem::attribute("curated_category_id", message).into());
+        return Err(AdsProblem::invalid_attribute("curated_category_id", message).into());
     }
     let alike = targeting_criteria::alike(item(change), "CONTENT_PUBLISHER_USER");
     let account = desk.account_id()?;
@@ -100,7 +100,7 @@ fn is_instead_of_other_content(desk: &mut Desk<'_, '_>, change: &mut Change) -> 
     if records::count_by_field(desk.tx, kind, account, ("alike", alike))? > MOST_LEFT_OUT {
         let message =
             format!("A line item with a curated category leaves out at most {MOST_LEFT_OUT} users");
-        return Err(Problem::attribute("curated_category_id", message).into());
+        return Err(AdsProblem::invalid_attribute("curated_category_id", message).into());
     }
     Ok(())
 }

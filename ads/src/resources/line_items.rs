@@ -2,8 +2,8 @@
 
 mod objectives;
 
-use base::refusal::{At, Problem};
-use base::{Stop, Word};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 use store::records;
 
@@ -25,7 +25,7 @@ pub use objectives::{GOALS, OBJECTIVES, PAY_BY};
 /// A line item.
 pub static LINE_ITEM: Resource = Resource {
     name: "line_item",
-    id: Word::same("line_item_id"),
+    id: VocabularyWord::same_in_both("line_item_id"),
     path: "line_items",
     about: "line item",
     not_found: "LINE_ITEM_NOT_FOUND",
@@ -135,10 +135,10 @@ pub static OPERATIONS: &[Custom] = &[Custom::change(
     .update(Need::Must)])];
 
 /// What a line item sells.
-pub const PRODUCTS: &[Word] = &[
-    Word::same("MEDIA"),
-    Word::same("PROMOTED_ACCOUNT"),
-    Word::new("PROMOTED_POSTS", "PROMOTED_TWEETS"),
+pub const PRODUCTS: &[VocabularyWord] = &[
+    VocabularyWord::same_in_both("MEDIA"),
+    VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
+    VocabularyWord::new("PROMOTED_POSTS", "PROMOTED_TWEETS"),
 ];
 
 /// Where a line item may be shown.
@@ -158,27 +158,27 @@ pub const PLACEMENTS: &[&str] = &[
     "TWITTER_TIMELINE",
 ];
 
-fn ends_after_it_starts(change: &Change) -> Result<(), Problem> {
+fn ends_after_it_starts(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     match (record.int("start_time"), record.int("end_time")) {
         (Some(start), Some(end)) if end <= start => {
             let message = "The end time must be after the start time";
-            Err(Problem::attribute("end_time", message))
+            Err(AdsProblem::invalid_attribute("end_time", message))
         }
         _ => Ok(()),
     }
 }
 
-fn within_its_total(change: &Change) -> Result<(), Problem> {
+fn within_its_total(change: &Change) -> Result<(), AdsProblem> {
     within_total(&change.record)
 }
 
-fn has_what_its_objective_needs(change: &Change) -> Result<(), Problem> {
+fn has_what_its_objective_needs(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
-    let needs = |name: &'static str, why: &str| -> Result<(), Problem> {
-        let problem = Problem {
-            at: At::Parameter(name.into()),
-            ..Problem::new(
+    let needs = |name: &'static str, why: &str| -> Result<(), AdsProblem> {
+        let problem = AdsProblem {
+            location: ProblemLocation::Parameter(name.into()),
+            ..AdsProblem::new(
                 "INCLUSIVE_PARAMETERS",
                 format!("{name} is needed for {why}"),
             )
@@ -207,11 +207,12 @@ fn has_what_its_objective_needs(change: &Change) -> Result<(), Problem> {
     Ok(())
 }
 
-fn has_legal_placements(change: &Change) -> Result<(), Problem> {
+fn has_legal_placements(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     let placements = record.texts("placements");
     let refuse = |message: String| {
-        Err(Problem::attribute("placements", message).code("INVALID_PLACEMENT_TYPE"))
+        Err(AdsProblem::invalid_attribute("placements", message)
+            .with_code("INVALID_PLACEMENT_TYPE"))
     };
     if placements == ["TWITTER_PROFILE"] {
         return refuse("TWITTER_PROFILE needs another placement beside it".to_owned());
@@ -226,18 +227,22 @@ fn has_legal_placements(change: &Change) -> Result<(), Problem> {
     }
     if record.text("objective") == "PREROLL_VIEWS" && record.text("product_type") != "MEDIA" {
         let message = "PREROLL_VIEWS needs the product type MEDIA";
-        return Err(Problem::attribute("product_type", message));
+        return Err(AdsProblem::invalid_attribute("product_type", message));
     }
     Ok(())
 }
 
-fn caps_what_can_be_capped(change: &Change) -> Result<(), Problem> {
+fn caps_what_can_be_capped(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     let days = record.int("duration_in_days");
     if days.is_some_and(|days| ![1, 7, 30].contains(&days)) {
         let days = days.unwrap_or(0);
         let message = format!("Expected one of 1, 7, 30, got \"{days}\" for duration_in_days");
-        return Err(Problem::parameter("duration_in_days", days, message));
+        return Err(AdsProblem::invalid_parameter(
+            "duration_in_days",
+            days,
+            message,
+        ));
     }
     if record.get("frequency_cap").is_none() {
         return Ok(());
@@ -245,12 +250,12 @@ fn caps_what_can_be_capped(change: &Change) -> Result<(), Problem> {
     let objective = record.text("objective");
     if !["REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS"].contains(&objective) {
         let message = format!("{objective} has no frequency cap");
-        return Err(Problem::attribute("frequency_cap", message));
+        return Err(AdsProblem::invalid_attribute("frequency_cap", message));
     }
     if days.is_none() {
-        let problem = Problem {
-            at: At::Parameter("duration_in_days".into()),
-            ..Problem::new(
+        let problem = AdsProblem {
+            location: ProblemLocation::Parameter("duration_in_days".into()),
+            ..AdsProblem::new(
                 "INCLUSIVE_PARAMETERS",
                 "frequency_cap needs duration_in_days",
             )
@@ -260,14 +265,14 @@ fn caps_what_can_be_capped(change: &Change) -> Result<(), Problem> {
     Ok(())
 }
 
-fn keeps_within_its_campaign(change: &Change, campaign: &Record) -> Result<(), Problem> {
+fn keeps_within_its_campaign(change: &Change, campaign: &Record) -> Result<(), AdsProblem> {
     let record = &change.record;
     let shares = campaign.text("budget_optimization") != "LINE_ITEM";
     let currency = campaign.text("currency");
     for name in [DAILY, TOTAL] {
         if shares && record.get(name).is_some() {
             let message = "The budget is set on the campaign";
-            return Err(Problem::attribute(name, message));
+            return Err(AdsProblem::invalid_attribute(name, message));
         }
         is_whole(name, record.int(name), currency)?;
     }
@@ -278,17 +283,17 @@ fn keeps_within_its_campaign(change: &Change, campaign: &Record) -> Result<(), P
     };
     if above(TOTAL, campaign, TOTAL) {
         let message = "The total budget must not be above the campaign's";
-        return Err(Problem::attribute(TOTAL, message));
+        return Err(AdsProblem::invalid_attribute(TOTAL, message));
     }
     if above(BID, campaign, DAILY) || above(BID, campaign, TOTAL) {
         let message = "The bid must not be above the campaign's budget";
-        return Err(Problem::attribute(BID, message));
+        return Err(AdsProblem::invalid_attribute(BID, message));
     }
     Ok(())
 }
 
 /// What is advertised is somebody's whom the account may promote.
-fn is_for_a_user_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_for_a_user_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     const NAME: &str = "advertiser_user_id";
     let user = change.record.int(NAME).filter(|_| change.sent(NAME));
     let Some(user) = user.filter(|_| change.verb != Verb::Delete && change.changes(NAME)) else {
@@ -298,13 +303,13 @@ fn is_for_a_user_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) ->
         return Ok(());
     }
     let message = format!("The user {user} is not promoted by this account");
-    Err(Problem::attribute(NAME, message)
-        .code("INVALID_USER_ID")
+    Err(AdsProblem::invalid_attribute(NAME, message)
+        .with_code("INVALID_USER_ID")
         .into())
 }
 
 /// What follows from the campaign, the objective and the account.
-fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -346,12 +351,12 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if record.text("bid_strategy") == "AUTO" {
         record.set(BID, Value::Null);
     } else if record.get(BID).is_none() {
-        return Err(Problem::missing(BID).into());
+        return Err(AdsProblem::missing_parameter(BID).into());
     }
     if record.text("objective") == "PREROLL_VIEWS" {
         let Some(all) = of_businesses(&record.texts("categories")) else {
             let message = "PREROLL_VIEWS needs the categories of one or two kinds of business";
-            return Err(Problem::attribute("categories", message).into());
+            return Err(AdsProblem::invalid_attribute("categories", message).into());
         };
         record.set("categories", json!(all));
     }
@@ -374,7 +379,7 @@ fn note_service(record: &mut Record) {
 }
 
 /// An account has only so many line items that are no drafts.
-fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let counts = |record: &Record| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
     if change.verb == Verb::Delete || before || !counts(&change.record) {
@@ -387,11 +392,11 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
         return Ok(());
     }
     let message = format!("The account has {limit} active line items, which is its limit");
-    Err(Problem::new("TOO_MANY_LINE_ITEMS", message).into())
+    Err(AdsProblem::new("TOO_MANY_LINE_ITEMS", message).into())
 }
 
 /// Line items of a campaign have one objective and sell one product; there are only so many.
-fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb != Verb::Create {
         return Ok(());
     }
@@ -400,7 +405,7 @@ fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<
     let live: Vec<&Record> = siblings.iter().filter(|item| !item.deleted).collect();
     if live.len() >= PER_CAMPAIGN {
         let message = format!("The campaign has {PER_CAMPAIGN} line items, which is its limit");
-        return Err(Problem::new("TOO_MANY_LINE_ITEMS", message).into());
+        return Err(AdsProblem::new("TOO_MANY_LINE_ITEMS", message).into());
     }
     for (name, what) in [
         ("objective", "objectives"),
@@ -414,17 +419,17 @@ fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<
                 "Line items with different {what} are not allowed under the same campaign \
                  (campaign_id={campaign})"
             );
-            return Err(Problem::attribute(name, message).into());
+            return Err(AdsProblem::invalid_attribute(name, message).into());
         }
     }
     Ok(())
 }
 
-fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     campaigns::covers(desk, change, store::ledger::AdEntity::LineItem)
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     let record = &change.record;
     for (system, platform, name) in [
         ("Android", "1", "android_app_store_identifier"),
@@ -441,7 +446,7 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
 }
 
 /// Counts what a line item shows, after that changed.
-pub fn count_creatives(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Stop> {
+pub fn count_creatives(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Error> {
     let Some(mut item) = desk.find(&LINE_ITEM, id)? else {
         return Ok(());
     };
@@ -460,7 +465,7 @@ pub fn count_creatives(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Stop> {
 }
 
 /// Notes whether a line item has nobody left whom it could be shown to.
-pub fn set_unreached(desk: &mut Desk<'_, '_>, id: i64, unreached: bool) -> Result<(), Stop> {
+pub fn set_unreached(desk: &mut Desk<'_, '_>, id: i64, unreached: bool) -> Result<(), Error> {
     let Some(mut item) = desk.find(&LINE_ITEM, id)? else {
         return Ok(());
     };
@@ -474,7 +479,7 @@ pub fn set_unreached(desk: &mut Desk<'_, '_>, id: i64, unreached: bool) -> Resul
 }
 
 /// Adds a placement that follows from something else.
-pub fn add_placement(desk: &mut Desk<'_, '_>, item: &Record, placement: &str) -> Result<(), Stop> {
+pub fn add_placement(desk: &mut Desk<'_, '_>, item: &Record, placement: &str) -> Result<(), Error> {
     if item.has("placements", placement) || item.has("placements", "ALL_ON_TWITTER") {
         return Ok(());
     }
@@ -490,10 +495,10 @@ pub fn add_placement(desk: &mut Desk<'_, '_>, item: &Record, placement: &str) ->
 }
 
 /// Refuses line items that sell something else.
-pub fn sells(item: &Record, products: &[&str], what: &str) -> Result<(), Problem> {
+pub fn sells(item: &Record, products: &[&str], what: &str) -> Result<(), AdsProblem> {
     if products.contains(&item.text("product_type")) {
         return Ok(());
     }
     let message = format!("A line item of this product type does not take {what}");
-    Err(Problem::attribute("line_item_id", message).code("INCOMPATIBLE_LINE_ITEM"))
+    Err(AdsProblem::invalid_attribute("line_item_id", message).with_code("INCOMPATIBLE_LINE_ITEM"))
 }

@@ -1,7 +1,7 @@
 //! Media creatives: media of the account that a line item shows before videos or in other apps.
 
-use base::refusal::{At, Problem};
-use base::{Stop, Word};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, VocabularyWord};
 
 use crate::change::Change;
 use crate::declare::{Field, Filter, Resource, Rule, Verb};
@@ -15,7 +15,7 @@ use crate::resources::line_items::{LINE_ITEM, count_creatives};
 /// A medium in a line item.
 pub static MEDIA_CREATIVE: Resource = Resource {
     name: "media_creative",
-    id: Word::same("media_creative_id"),
+    id: VocabularyWord::same_in_both("media_creative_id"),
     path: "media_creatives",
     about: "media creative",
     not_found: "MEDIA_CREATIVE_NOT_FOUND",
@@ -50,12 +50,12 @@ pub static MEDIA_CREATIVE: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-fn leads_somewhere(change: &Change, item: &Record) -> Result<(), Problem> {
+fn leads_somewhere(change: &Change, item: &Record) -> Result<(), AdsProblem> {
     let clicks = item.text("objective") == "WEBSITE_CLICKS";
     if clicks && change.record.get("landing_url").is_none() {
-        let problem = Problem {
-            at: At::Parameter("landing_url".into()),
-            ..Problem::new(
+        let problem = AdsProblem {
+            location: ProblemLocation::Parameter("landing_url".into()),
+            ..AdsProblem::new(
                 "MISSING_PARAMETER",
                 "landing_url is needed for WEBSITE_CLICKS",
             )
@@ -66,7 +66,7 @@ fn leads_somewhere(change: &Change, item: &Record) -> Result<(), Problem> {
 }
 
 /// What is shown before videos goes into line items for that; pictures go into other apps.
-fn suits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn suits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -86,8 +86,8 @@ fn suits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     };
     if !fits {
         let message = format!("This line item does not take a {kind}");
-        let problem = Problem::attribute("line_item_id", message);
-        return Err(problem.code("INCOMPATIBLE_LINE_ITEM").into());
+        let problem = AdsProblem::invalid_attribute("line_item_id", message);
+        return Err(problem.with_code("INCOMPATIBLE_LINE_ITEM").into());
     }
     change.record.set("creative_type", kind);
     change.record.set("campaign_id", item.int("campaign_id"));
@@ -97,6 +97,6 @@ fn suits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     Ok(())
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }

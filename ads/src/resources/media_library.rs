@@ -1,8 +1,8 @@
 //! The media library: what the account's own user uploaded, with what the account says of it
 //! (contract §4.10). A medium is in it until it is removed, and does not expire while it is.
 
-use base::refusal::Problem;
-use base::{Id, Speech, Stop, Word};
+use base::refusal::AdsProblem;
+use base::{Error, Id, Vocabulary, VocabularyWord};
 use serde_json::{Map, Value, json};
 use store::media::{self, Media};
 
@@ -22,7 +22,7 @@ use crate::resources::{card_media, promotable_users};
 /// What an account says of a medium.
 pub static LIBRARY_MEDIA: Resource = Resource {
     name: "library_media",
-    id: Word::same("library_media_id"),
+    id: VocabularyWord::same_in_both("library_media_id"),
     path: "media_library",
     about: "media of the library",
     not_found: "MEDIA_NOT_FOUND",
@@ -111,7 +111,7 @@ pub static OPERATIONS: &[Custom] = &[
     .params(&[KEY]),
 ];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let kind = given.text("media_type").map(str::to_owned);
     let term = given.text("q").unwrap_or_default().to_lowercase();
     if kind.is_none() && term.is_empty() {
@@ -127,14 +127,14 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 /// Where a term is looked for.
 const FOUND_BY: &[&str] = &["name", "title", "file_name", "description"];
 
-fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let record = looked_up(desk, given)?;
     answered(desk, &record)
 }
 
 /// The medium that a look names. Looking does not take it in.
-fn looked_up(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Stop> {
+fn looked_up(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Error> {
     let key = given.text("media_key").unwrap_or_default();
     let known = match medium(desk, key)? {
         Some(medium) => desk.with(&LIBRARY_MEDIA, "media_id", medium.id.get())?,
@@ -145,7 +145,7 @@ fn looked_up(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Stop> {
 }
 
 /// Takes a medium in; one that was there already is the same with what is said of it now.
-fn add(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn add(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let key = given.text("media_key").unwrap_or_default();
     let now = desk.now();
@@ -155,43 +155,43 @@ fn add(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     };
     if !is_usable(desk, &medium)? {
         let message = format!("The media {key} is not one that this account may use");
-        let problem = Problem::parameter("media_key", key, message);
-        return Err(problem.code("INVALID_MEDIA").into());
+        let problem = AdsProblem::invalid_parameter("media_key", key, message);
+        return Err(problem.with_code("INVALID_MEDIA").into());
     }
     let record = take_in(desk, &medium)?;
     let record = update(desk, &LIBRARY_MEDIA, record.id, given)?;
     answered(desk, &record)
 }
 
-fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let record = named(desk, given)?;
     let record = update(desk, &LIBRARY_MEDIA, record.id, given)?;
     answered(desk, &record)
 }
 
-fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let record = named(desk, given)?;
     let record = delete(desk, &LIBRARY_MEDIA, record.id)?;
     answered(desk, &record)
 }
 
-fn named(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Stop> {
+fn named(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Error> {
     let key = given.text("media_key").unwrap_or_default();
     let found = taken_in(desk, key)?;
     found.ok_or_else(|| not_there("media_key", key).into())
 }
 
 /// That a medium is not in the library.
-pub fn not_there(parameter: &'static str, key: &str) -> Problem {
+pub fn not_there(parameter: &'static str, key: &str) -> AdsProblem {
     let message = format!("The media {key} was not found in the media library");
-    Problem::parameter(parameter, key, message).code("MEDIA_NOT_FOUND")
+    AdsProblem::invalid_parameter(parameter, key, message).with_code("MEDIA_NOT_FOUND")
 }
 
 /// A medium of the library: what the account's own user uploaded or may use, unless it was
 /// removed.
-pub fn taken_in(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Record>, Stop> {
+pub fn taken_in(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Record>, Error> {
     let Some(medium) = medium(desk, key)? else {
         return Ok(None);
     };
@@ -206,7 +206,7 @@ pub fn taken_in(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Record>, St
 }
 
 /// Whether the account's own user uploaded a medium, or may use it.
-fn is_usable(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<bool, Stop> {
+fn is_usable(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<bool, Error> {
     let Some(full) = promotable_users::full(desk)? else {
         return Ok(false);
     };
@@ -216,7 +216,7 @@ fn is_usable(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<bool, Stop> {
     Ok(alive && usable && !media::is_message_only(desk.tx, medium.id)?)
 }
 
-fn take_in(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<Record, Stop> {
+fn take_in(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<Record, Error> {
     let is_new = desk
         .with(&LIBRARY_MEDIA, "media_id", medium.id.get())?
         .is_empty();
@@ -231,13 +231,13 @@ fn take_in(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<Record, Stop> {
 }
 
 /// A medium is in a library once; one that was removed comes back as it was.
-fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {
+fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Error> {
     let id = record.int("media_id").unwrap_or(0);
     let known = desk.with(&LIBRARY_MEDIA, "media_id", id)?;
     Ok(known.into_iter().next())
 }
 
-fn medium(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Media>, Stop> {
+fn medium(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Media>, Error> {
     let Some(id) = key.split_once('_').and_then(|(_, id)| Id::parse(id)) else {
         return Ok(None);
     };
@@ -246,7 +246,7 @@ fn medium(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Media>, Stop> {
 }
 
 /// Videos for advertising and pictures of certain measures become media that creatives show.
-fn show_elsewhere(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<(), Stop> {
+fn show_elsewhere(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<(), Error> {
     let mut given = Given::default();
     if medium.media_key.starts_with("13_") {
         given.put("creative_type", "PREROLL".into());
@@ -264,7 +264,7 @@ fn show_elsewhere(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<(), Stop> {
     create(desk, &ACCOUNT_MEDIA, &given).map(|_| ())
 }
 
-fn says_of_videos_only(change: &Change) -> Result<(), Problem> {
+fn says_of_videos_only(change: &Change) -> Result<(), AdsProblem> {
     if !change.record.text("media_key").starts_with("3_") {
         return Ok(());
     }
@@ -273,14 +273,14 @@ fn says_of_videos_only(change: &Change) -> Result<(), Problem> {
         .into_iter()
         .find(|name| change.record.get(name).is_some());
     sent.map_or(Ok(()), |name| {
-        Err(Problem::attribute(
+        Err(AdsProblem::invalid_attribute(
             name,
             format!("{name} is for videos only"),
         ))
     })
 }
 
-fn has_a_picture_as_poster(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn has_a_picture_as_poster(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let key = change.record.text("poster_media_key").to_owned();
     if key.is_empty() || change.verb == Verb::Delete || !change.changes("poster_media_key") {
         return Ok(());
@@ -290,14 +290,14 @@ fn has_a_picture_as_poster(desk: &mut Desk<'_, '_>, change: &mut Change) -> Resu
     }
     if !key.starts_with("3_") {
         let message = "A poster is an image";
-        let problem = Problem::parameter("poster_media_key", key, message);
-        return Err(problem.code("INVALID_MEDIA").into());
+        let problem = AdsProblem::invalid_parameter("poster_media_key", key, message);
+        return Err(problem.with_code("INVALID_MEDIA").into());
     }
     Ok(())
 }
 
 /// What is in a library stays, as what is in a post does.
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     let id = Id::new(change.record.int("media_id").unwrap_or(0));
     match change.verb {
         Verb::Create => media::add_post_uses(desk.tx, &[id])?,
@@ -325,11 +325,11 @@ fn still(desk: &Desk<'_, '_>, medium: &Media) -> Option<String> {
     Some(medium.preview_image_url.clone()).filter(|url| !url.is_empty())
 }
 
-fn answered(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Answer, Stop> {
+fn answered(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Answer, Error> {
     Ok(Answer::raw(show_one(desk, record)?))
 }
 
-fn shows(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Vec<String>, Stop> {
+fn shows(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Vec<String>, Error> {
     let keys = records
         .iter()
         .flat_map(|record| [record.text("media_key"), record.text("poster_media_key")]);
@@ -376,17 +376,17 @@ fn shown(
 }
 
 /// What a medium is, by its key.
-fn kind_of(key: &str) -> (&'static str, Word) {
+fn kind_of(key: &str) -> (&'static str, VocabularyWord) {
     match key.split('_').next() {
-        Some("3") => ("IMAGE", Word::new("POST_IMAGE", "TWEET_IMAGE")),
-        Some("16") => ("GIF", Word::new("POST_GIF", "TWEET_GIF")),
-        Some("13") => ("VIDEO", Word::same("AMPLIFY_VIDEO")),
-        _ => ("VIDEO", Word::new("POST_VIDEO", "TWEET_VIDEO")),
+        Some("3") => ("IMAGE", VocabularyWord::new("POST_IMAGE", "TWEET_IMAGE")),
+        Some("16") => ("GIF", VocabularyWord::new("POST_GIF", "TWEET_GIF")),
+        Some("13") => ("VIDEO", VocabularyWord::same_in_both("AMPLIFY_VIDEO")),
+        _ => ("VIDEO", VocabularyWord::new("POST_VIDEO", "TWEET_VIDEO")),
     }
 }
 
 /// What the file itself says.
-fn facts(medium: &Media, speech: Speech, removed: bool) -> Map<String, Value> {
+fn facts(medium: &Media, speech: Vocabulary, removed: bool) -> Map<String, Value> {
     let (kind, word) = kind_of(&medium.media_key);
     let plays = kind != "IMAGE";
     let duration = (kind == "VIDEO").then_some(medium.duration_ms);
@@ -395,7 +395,7 @@ fn facts(medium: &Media, speech: Speech, removed: bool) -> Map<String, Value> {
     let posted = medium.uses.is_none_or(|uses| uses > library);
     let members = json!({
         "media_type": kind,
-        "media_category": word.in_speech(speech),
+        "media_category": word.name_in(speech),
         // What is processed still is not to be found yet.
         "media_status": "TRANSCODE_COMPLETED",
         "duration": duration,

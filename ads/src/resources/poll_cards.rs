@@ -1,7 +1,7 @@
 //! Poll cards: a question that posts carry. All posts with the same card share its votes.
 
-use base::refusal::{At, Problem};
-use base::{PostId, Stop, Time, Word};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, PostId, Time, VocabularyWord};
 use serde_json::Value;
 use store::polls::{self, Poll, PollChoice};
 
@@ -17,7 +17,7 @@ use crate::resources::cards_of_any_kind::SEQUENCE;
 /// A poll card.
 pub static POLL_CARD: Resource = Resource {
     name: "poll_card",
-    id: Word::same("card_id"),
+    id: VocabularyWord::same_in_both("card_id"),
     path: "cards/poll",
     about: "poll card",
     not_found: "CARD_NOT_FOUND",
@@ -63,7 +63,7 @@ const CHOICES: [&str; 4] = [
 ];
 const MINUTE_MS: i64 = 60_000;
 
-fn has_words_to_choose(change: &Change) -> Result<(), Problem> {
+fn has_words_to_choose(change: &Change) -> Result<(), AdsProblem> {
     let blank = |name: &&&str| {
         let text = change.record.text(name);
         !text.is_empty() && text.trim().is_empty()
@@ -71,25 +71,25 @@ fn has_words_to_choose(change: &Change) -> Result<(), Problem> {
     match CHOICES.iter().find(blank) {
         Some(name) => {
             let message = format!("Expected String of length 1..25, got \"\" for {name}");
-            Err(Problem::parameter(*name, "", message))
+            Err(AdsProblem::invalid_parameter(*name, "", message))
         }
         None => Ok(()),
     }
 }
 
-fn has_no_gap(change: &Change) -> Result<(), Problem> {
+fn has_no_gap(change: &Change) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
     if has("fourth_choice") && !has("third_choice") {
-        return Err(Problem {
-            at: At::Parameter("fourth_choice".into()),
-            ..Problem::new("INCLUSIVE_PARAMETERS", "fourth_choice needs third_choice")
+        return Err(AdsProblem {
+            location: ProblemLocation::Parameter("fourth_choice".into()),
+            ..AdsProblem::new("INCLUSIVE_PARAMETERS", "fourth_choice needs third_choice")
         });
     }
     Ok(())
 }
 
 /// The poll itself opens with the card and goes with it.
-fn open(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn open(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let key = change.record.text("media_key").to_owned();
     let keys: Vec<&str> = Some(key.as_str())
         .filter(|key| !key.is_empty())
@@ -111,7 +111,7 @@ fn open(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
         change.record.set("card_type", kind);
         card_media::carry(desk, &[], &keys)?;
     }
-    let id = desk.tx.next_id::<base::id::kind::Poll>().get();
+    let id = desk.tx.next_id::<base::id::marker::PollMarker>().get();
     change.record.set("uri", id);
     let poll = Poll {
         id,
@@ -144,7 +144,7 @@ fn ends_at(card: &Record) -> Time {
 fn computed(
     desk: &mut Desk<'_, '_>,
     cards: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let known = card_media::find(desk, cards.iter().filter_map(media_key))?;
     let all = cards.iter().map(|card| members(desk, card, &known));
     Ok(all.collect())

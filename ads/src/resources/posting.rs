@@ -1,8 +1,8 @@
 //! A post that is published at once, in the name of a user of the account (contract §4.11).
 
-use base::refusal::{At, Problem};
-use base::{Id, PostId, Refusal, Stop, UserId, Word};
-use network::posts::{Author, NewPost, create};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};
+use network::posts::{NewPost, PostAuthor, create};
 use serde_json::Value;
 use view::StatusForm;
 
@@ -59,7 +59,7 @@ const SENT: &[&str] = &[
     "video_cta_value",
 ];
 
-fn publish(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn publish(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     leads_somewhere(given)?;
     let mut record = Record::new(&ACCOUNT_POST, 0, desk.account_id()?, desk.now());
@@ -98,15 +98,15 @@ fn publish(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// What calls to something says where that is, and the other way round.
-fn leads_somewhere(given: &Given) -> Result<(), Problem> {
+fn leads_somewhere(given: &Given) -> Result<(), AdsProblem> {
     for (one, other) in [
         ("video_cta", "video_cta_value"),
         ("video_cta_value", "video_cta"),
     ] {
         if given.has(one) && !given.has(other) {
-            return Err(Problem {
-                at: At::Parameter(other.into()),
-                ..Problem::new("INCLUSIVE_PARAMETERS", format!("{one} needs {other}"))
+            return Err(AdsProblem {
+                location: ProblemLocation::Parameter(other.into()),
+                ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{one} needs {other}"))
             });
         }
     }
@@ -115,7 +115,7 @@ fn leads_somewhere(given: &Given) -> Result<(), Problem> {
 
 /// What is said of a video stays with it in the library; what it calls to, with the post. Of
 /// anything else nothing of that is said.
-fn of_videos(desk: &mut Desk<'_, '_>, given: &Given, record: &mut Record) -> Result<(), Stop> {
+fn of_videos(desk: &mut Desk<'_, '_>, given: &Given, record: &mut Record) -> Result<(), Error> {
     let keys = record.texts("media_keys");
     let video = keys
         .first()
@@ -145,8 +145,8 @@ fn of_videos(desk: &mut Desk<'_, '_>, given: &Given, record: &mut Record) -> Res
     Ok(())
 }
 
-fn written(desk: &mut Desk<'_, '_>, record: &Record) -> Result<store::posts::Post, Stop> {
-    let author = Author {
+fn written(desk: &mut Desk<'_, '_>, record: &Record) -> Result<store::posts::Post, Error> {
+    let author = PostAuthor {
         user_id: UserId::new(record.int("user_id").unwrap_or(0)),
         app_id: desk.caller.app.filter(|app| *app != CONSOLE),
         self_serve: false,
@@ -162,14 +162,14 @@ fn written(desk: &mut Desk<'_, '_>, record: &Record) -> Result<store::posts::Pos
         ..NewPost::default()
     };
     create(desk.tx, &author, &new).map_err(|stop| match stop {
-        Stop::Refused(Refusal::Forbidden {
+        Error::Refused(Refusal::Forbidden {
             code: Some(187), ..
         }) => {
             let message = "The user has posted the same within the last day";
-            let name = Word::same("text").in_speech(desk.caller.speech);
-            Problem {
-                at: At::Parameter(name.into()),
-                ..Problem::new("DUPLICATE_TWEET", message)
+            let name = VocabularyWord::same_in_both("text").name_in(desk.caller.speech);
+            AdsProblem {
+                location: ProblemLocation::Parameter(name.into()),
+                ..AdsProblem::new("DUPLICATE_TWEET", message)
             }
             .into()
         }

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use base::refusal::Problem;
-use base::{PostId, Stop, UserId};
+use base::refusal::AdsProblem;
+use base::{Error, PostId, UserId};
 use network::visibility::Viewer;
 use serde_json::{Map, Value, json};
 use store::posts::{self, Post, PostState};
@@ -95,7 +95,7 @@ pub struct Seen {
 
 impl Seen {
     /// What is not published yet, or not anywhere but in the sandbox, as the post it would be.
-    pub fn of_record(desk: &mut Desk<'_, '_>, record: Record) -> Result<Self, Stop> {
+    pub fn of_record(desk: &mut Desk<'_, '_>, record: Record) -> Result<Self, Error> {
         Ok(Self {
             post: compositions::as_post(desk, &record)?,
             kind: if std::ptr::eq(record.of, &raw const DRAFT_POST) {
@@ -120,7 +120,7 @@ impl Seen {
 }
 
 /// The resource whose records stand for posts of a kind; none where the platform has the posts.
-fn resource(desk: &Desk<'_, '_>, kind: &str) -> Result<Option<&'static Resource>, Stop> {
+fn resource(desk: &Desk<'_, '_>, kind: &str) -> Result<Option<&'static Resource>, Error> {
     Ok(match kind {
         "DRAFT" => Some(&DRAFT_POST),
         "SCHEDULED" => Some(&SCHEDULED_POST),
@@ -136,7 +136,7 @@ fn is_open(record: &Record) -> bool {
     status.is_none() || record.text("scheduled_status") == "SCHEDULED"
 }
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let user = match given.int("user_id") {
         Some(user) => UserId::new(user),
@@ -175,7 +175,7 @@ fn is_wanted(post: &Post, given: &Given) -> bool {
 }
 
 /// The posts of a kind with some ids, newest first; ids that are none of the kind are left out.
-pub fn of_ids(desk: &mut Desk<'_, '_>, kind: &str, ids: &[i64]) -> Result<Vec<Seen>, Stop> {
+pub fn of_ids(desk: &mut Desk<'_, '_>, kind: &str, ids: &[i64]) -> Result<Vec<Seen>, Error> {
     let mut seen = Vec::new();
     if let Some(of) = resource(desk, kind)? {
         let account = desk.account_id()?;
@@ -206,7 +206,7 @@ pub fn of_ids(desk: &mut Desk<'_, '_>, kind: &str, ids: &[i64]) -> Result<Vec<Se
 type Page = (Vec<Seen>, Option<String>);
 
 /// A page of posts that are at hand, by their ids.
-fn cut(desk: &Desk<'_, '_>, mut seen: Vec<Seen>, given: &Given) -> Result<Page, Stop> {
+fn cut(desk: &Desk<'_, '_>, mut seen: Vec<Seen>, given: &Given) -> Result<Page, Error> {
     let scope = listing::walk(desk, &given.echo);
     let below = match listing::place(desk, &scope, given)? {
         Some((_, id)) => id,
@@ -231,7 +231,7 @@ fn of_records(
     of: &'static Resource,
     user: UserId,
     given: &Given,
-) -> Result<Page, Stop> {
+) -> Result<Page, Error> {
     let timeline = given.text("timeline_type").unwrap_or_default().to_owned();
     let answers = given.flag("include_mentions_and_replies");
     let keeps = |record: &Record| {
@@ -252,7 +252,7 @@ fn of_records(
 }
 
 /// Published posts that have a name, those that were named last first.
-fn named(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<Page, Stop> {
+fn named(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<Page, Error> {
     let keeps = |record: &Record| record.int("user_id") == Some(user.get());
     let (records, next) = listing::chosen(desk, &ACCOUNT_POST, &by_name(given), &keeps)?;
     let ids: Vec<i64> = records
@@ -274,7 +274,7 @@ fn by_name(given: &Given) -> Given {
 }
 
 /// Posts of the platform.
-fn of_platform(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<Page, Stop> {
+fn of_platform(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<Page, Error> {
     let Some(known) = promotable_users::of_user(desk, user)? else {
         return Ok((Vec::new(), None));
     };
@@ -313,7 +313,7 @@ fn of_platform(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<P
 }
 
 /// Posts in the form of the older interface, with what the account says of them.
-pub fn show(desk: &mut Desk<'_, '_>, seen: Vec<Seen>, form: StatusForm) -> Result<Value, Stop> {
+pub fn show(desk: &mut Desk<'_, '_>, seen: Vec<Seen>, form: StatusForm) -> Result<Value, Error> {
     let mut by_author: HashMap<UserId, Vec<Post>> = HashMap::new();
     for one in &seen {
         let own = by_author.entry(one.post.author_id).or_default();
@@ -345,7 +345,7 @@ pub fn show(desk: &mut Desk<'_, '_>, seen: Vec<Seen>, form: StatusForm) -> Resul
 }
 
 /// What only advertisers are told of a post.
-fn beside(one: &Seen, speech: base::Speech) -> Map<String, Value> {
+fn beside(one: &Seen, speech: base::Vocabulary) -> Map<String, Value> {
     let said = one.said.as_ref();
     let text = |name: &str| -> Value {
         let said = said.filter(|said| said.of.field(name).is_some());
@@ -359,8 +359,8 @@ fn beside(one: &Seen, speech: base::Speech) -> Map<String, Value> {
     let members = json!({
         "name": text("name"),
         "nullcast": one.post.nullcast,
-        base::Word::new("post_id", "tweet_id").in_speech(speech): one.post.id.to_string(),
-        base::Word::new("post_type", "tweet_type").in_speech(speech): one.kind,
+        base::VocabularyWord::new("post_id", "tweet_id").name_in(speech): one.post.id.to_string(),
+        base::VocabularyWord::new("post_type", "tweet_type").name_in(speech): one.kind,
         "scheduled_at": at.map(instant),
         "card_uri": card,
         "conversation_settings": settings(&one.post.reply_settings),
@@ -380,14 +380,14 @@ fn settings(reply: &str) -> String {
     }
 }
 
-fn name(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn name(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let id = given.int("post_id").unwrap_or(-1);
     let Some(one) = of_ids(desk, "PUBLISHED", &[id])?.pop() else {
-        let name = ACCOUNT_POST.id.in_speech(desk.caller.speech);
+        let name = ACCOUNT_POST.id.name_in(desk.caller.speech);
         let message = format!("The post {id} was not found");
-        let problem = Problem::parameter(name, id, message);
-        return Err(problem.code(ACCOUNT_POST.not_found).into());
+        let problem = AdsProblem::invalid_parameter(name, id, message);
+        return Err(problem.with_code(ACCOUNT_POST.not_found).into());
     };
     let mut one = one;
     if given.has("name") {
@@ -413,7 +413,7 @@ fn name(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(Answer::one(shown.get(0).unwrap_or(&Value::Null)))
 }
 
-fn previews(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn previews(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let kind = given.text("post_type").unwrap_or_default();
     let asked = given.ints("post_ids");
@@ -421,7 +421,7 @@ fn previews(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
         .iter()
         .map(|one| one.post.id.get())
         .collect();
-    let name = ACCOUNT_POST.id.in_speech(desk.caller.speech);
+    let name = ACCOUNT_POST.id.name_in(desk.caller.speech);
     let mut all = Vec::new();
     for id in asked.into_iter().filter(|id| found.contains(id)) {
         let path = Preview::of(desk, kind, id, preview::QUARTER)?.path(&desk.cursor_key);

@@ -1,7 +1,7 @@
 //! Calls to action over what is shown before videos.
 
-use base::refusal::Problem;
-use base::{Stop, Word};
+use base::refusal::AdsProblem;
+use base::{Error, VocabularyWord};
 
 use crate::change::Change;
 use crate::declare::{Field, Filter, Resource, Rule, Verb};
@@ -12,7 +12,7 @@ use crate::resources::line_items::LINE_ITEM;
 /// A call to action; a line item has one.
 pub static PREROLL_CALL_TO_ACTION: Resource = Resource {
     name: "preroll_call_to_action",
-    id: Word::same("preroll_call_to_action_id"),
+    id: VocabularyWord::same_in_both("preroll_call_to_action_id"),
     path: "preroll_call_to_actions",
     about: "preroll call to action",
     fields: &[
@@ -35,15 +35,15 @@ pub static PREROLL_CALL_TO_ACTION: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-fn plays_before_videos(_: &Change, item: &Record) -> Result<(), Problem> {
+fn plays_before_videos(_: &Change, item: &Record) -> Result<(), AdsProblem> {
     if item.text("objective") == "PREROLL_VIEWS" {
         return Ok(());
     }
     let message = "Only a line item with the objective PREROLL_VIEWS takes a call to action";
-    Err(Problem::attribute("line_item_id", message).code("INCOMPATIBLE_LINE_ITEM"))
+    Err(AdsProblem::invalid_attribute("line_item_id", message).with_code("INCOMPATIBLE_LINE_ITEM"))
 }
 
-fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb != Verb::Create {
         return Ok(());
     }
@@ -55,5 +55,5 @@ fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), S
         return Ok(());
     }
     let message = "The line item has a call to action already";
-    Err(Problem::attribute("line_item_id", message).into())
+    Err(AdsProblem::invalid_attribute("line_item_id", message).into())
 }

@@ -1,6 +1,6 @@
 //! Users whose posts an account may promote.
 
-use base::{Stop, UserId, Word};
+use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
 
 use crate::declare::{Field, Filter, Resource, Verb};
@@ -13,7 +13,7 @@ use crate::record::Record;
 /// A user whose posts an account may promote: its own, or others who agreed to being reposted.
 pub static PROMOTABLE_USER: Resource = Resource {
     name: "promotable_user",
-    id: Word::same("promotable_user_id"),
+    id: VocabularyWord::same_in_both("promotable_user_id"),
     path: "promotable_users",
     about: "promotable user",
     not_found: "PROMOTABLE_USER_NOT_FOUND",
@@ -26,13 +26,13 @@ pub static PROMOTABLE_USER: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-const TYPES: &[Word] = &[
-    Word::same("FULL"),
-    Word::new("REPOSTS_ONLY", "RETWEETS_ONLY"),
+const TYPES: &[VocabularyWord] = &[
+    VocabularyWord::same_in_both("FULL"),
+    VocabularyWord::new("REPOSTS_ONLY", "RETWEETS_ONLY"),
 ];
 
 /// Adds one: what an operator does after that user's consent.
-pub fn add(desk: &mut Desk<'_, '_>, user: UserId, kind: &str) -> Result<Record, Stop> {
+pub fn add(desk: &mut Desk<'_, '_>, user: UserId, kind: &str) -> Result<Record, Error> {
     if let Some(known) = of_user(desk, user)? {
         return Ok(known);
     }
@@ -43,7 +43,7 @@ pub fn add(desk: &mut Desk<'_, '_>, user: UserId, kind: &str) -> Result<Record, 
 }
 
 /// All of the account; there are few.
-pub fn all(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Stop> {
+pub fn all(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Error> {
     let account = desk.account_id()?;
     let rows = store::records::list_by_account(desk.tx, PROMOTABLE_USER.name, account)?;
     let all: Result<Vec<Record>, _> = rows
@@ -54,7 +54,7 @@ pub fn all(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Stop> {
 }
 
 /// A user as a promotable one of the account.
-pub fn of_user(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Option<Record>, Stop> {
+pub fn of_user(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Option<Record>, Error> {
     let all = all(desk)?;
     Ok(all
         .into_iter()
@@ -62,7 +62,7 @@ pub fn of_user(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Option<Record>, 
 }
 
 /// The account's own user.
-pub fn full(desk: &mut Desk<'_, '_>) -> Result<Option<UserId>, Stop> {
+pub fn full(desk: &mut Desk<'_, '_>) -> Result<Option<UserId>, Error> {
     let all = all(desk)?;
     let full = all
         .into_iter()

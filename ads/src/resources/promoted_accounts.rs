@@ -1,7 +1,7 @@
 //! Promoted accounts: users whom a line item recommends to follow.
 
-use base::refusal::Problem;
-use base::{Stop, UserId, Word};
+use base::refusal::AdsProblem;
+use base::{Error, UserId, VocabularyWord};
 use store::users::UserState;
 
 use crate::change::Change;
@@ -16,7 +16,7 @@ use crate::resources::promotable_users;
 /// A user whom a line item recommends.
 pub static PROMOTED_ACCOUNT: Resource = Resource {
     name: "promoted_account",
-    id: Word::same("promoted_account_id"),
+    id: VocabularyWord::same_in_both("promoted_account_id"),
     path: "promoted_accounts",
     about: "promoted account",
     not_found: "PROMOTED_ACCOUNT_NOT_FOUND",
@@ -46,12 +46,12 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-fn sells_accounts(_: &Change, item: &Record) -> Result<(), Problem> {
+fn sells_accounts(_: &Change, item: &Record) -> Result<(), AdsProblem> {
     sells(item, &["PROMOTED_ACCOUNT"], "promoted accounts")
 }
 
 /// The account's own user, if others may follow it.
-fn is_eligible(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_eligible(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -63,12 +63,12 @@ fn is_eligible(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop>
         return Ok(());
     }
     let message = format!("The user {user} cannot be promoted by this account");
-    Err(Problem::attribute("user_id", message)
-        .code("INVALID_USER_ID")
+    Err(AdsProblem::invalid_attribute("user_id", message)
+        .with_code("INVALID_USER_ID")
         .into())
 }
 
-fn some_line_item_sells_accounts(desk: &mut Desk<'_, '_>, given: &Given) -> Result<(), Stop> {
+fn some_line_item_sells_accounts(desk: &mut Desk<'_, '_>, given: &Given) -> Result<(), Error> {
     if !given.has("line_item_ids") {
         return Ok(());
     }
@@ -79,18 +79,18 @@ fn some_line_item_sells_accounts(desk: &mut Desk<'_, '_>, given: &Given) -> Resu
         }
     }
     let message = "None of these line items takes promoted accounts";
-    Err(Problem::parameter("line_item_ids", "", message)
-        .code("INCOMPATIBLE_LINE_ITEM")
+    Err(AdsProblem::invalid_parameter("line_item_ids", "", message)
+        .with_code("INCOMPATIBLE_LINE_ITEM")
         .into())
 }
 
-fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {
+fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Error> {
     let item = record.int("line_item_id").unwrap_or(0);
     let all = desk.with(&PROMOTED_ACCOUNT, "line_item_id", item)?;
     let same = |other: &Record| other.get("user_id") == record.get("user_id");
     Ok(all.into_iter().find(same))
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }

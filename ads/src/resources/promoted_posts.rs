@@ -1,7 +1,7 @@
 //! Promoted posts: posts that a line item shows.
 
-use base::refusal::Problem;
-use base::{Fault, PostId, Stop, Word};
+use base::refusal::AdsProblem;
+use base::{Error, Fault, PostId, VocabularyWord};
 use store::Tx;
 use store::posts::{self, Post, PostState};
 
@@ -22,7 +22,7 @@ use crate::resources::{account_posts, compositions};
 /// A post that a line item shows.
 pub static PROMOTED_POST: Resource = Resource {
     name: "promoted_post",
-    id: Word::new("promoted_post_id", "promoted_tweet_id"),
+    id: VocabularyWord::new("promoted_post_id", "promoted_tweet_id"),
     path: "promoted_<posts>",
     about: "promoted post",
     not_found: "PROMOTED_TWEET_NOT_FOUND",
@@ -67,7 +67,7 @@ pub static OPERATIONS: &[Custom] = &[Custom::change(
         .required(),
 ])];
 
-fn promote(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn promote(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let item = desk.need(&LINE_ITEM, given.int("line_item_id").unwrap_or(-1))?;
     sells(
@@ -88,7 +88,7 @@ fn promote(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// Promotes one post, or finds that it is promoted already.
-pub fn promote_one(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<Record, Stop> {
+pub fn promote_one(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<Record, Error> {
     let post = promotable(desk, item, id)?;
     let post = promoted(desk, post)?;
     let mut given = Given::default();
@@ -107,7 +107,7 @@ pub struct Promotable {
 }
 
 /// What is promoted when a post is asked for.
-pub fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<Promotable, Stop> {
+pub fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<Promotable, Error> {
     let unsuited = || {
         let why = "does not suit the objective of the line item";
         no_post(id, "INVALID_TWEET", why)
@@ -144,7 +144,7 @@ pub fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<
 }
 
 /// The live post with an id; of a repost by the account's own user, what it reposts.
-fn asked(desk: &mut Desk<'_, '_>, id: PostId) -> Result<Option<Post>, Stop> {
+fn asked(desk: &mut Desk<'_, '_>, id: PostId) -> Result<Option<Post>, Error> {
     let live = |post: &Post| post.state == PostState::Live;
     let Some(post) = posts::find_by_id(desk.tx, id)?.filter(live) else {
         return Ok(None);
@@ -159,7 +159,7 @@ fn asked(desk: &mut Desk<'_, '_>, id: PostId) -> Result<Option<Post>, Stop> {
 
 /// The post that stands for another one: itself, or a repost of it by the account's own user,
 /// which is a real one, and promoted only (contract §8.11).
-fn promoted(desk: &mut Desk<'_, '_>, of: Promotable) -> Result<i64, Stop> {
+fn promoted(desk: &mut Desk<'_, '_>, of: Promotable) -> Result<i64, Error> {
     if !of.by_repost {
         return Ok(of.post.get());
     }
@@ -174,10 +174,10 @@ fn promoted(desk: &mut Desk<'_, '_>, of: Promotable) -> Result<i64, Stop> {
         ));
     };
     let app = desk.caller.app.filter(|app| *app != CONSOLE);
-    match network::reposts::for_promotion(desk.tx, full, app, of.post) {
+    match network::reposts::repost_for_promotion(desk.tx, full, app, of.post) {
         Ok(repost) => Ok(repost.id.get()),
         // That one blocks the other, for one.
-        Err(Stop::Refused(_)) => Err(no_post(of.post, "INVALID_TWEET", "cannot be reposted")),
+        Err(Error::Refused(_)) => Err(no_post(of.post, "INVALID_TWEET", "cannot be reposted")),
         Err(failed) => Err(failed),
     }
 }
@@ -199,10 +199,10 @@ pub fn seen(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault> {
     Ok(posts::find_by_id(tx, original)?.filter(live))
 }
 
-fn no_post(id: PostId, code: &'static str, why: &str) -> Stop {
+fn no_post(id: PostId, code: &'static str, why: &str) -> Error {
     let message = format!("The post {id} {why}");
-    Problem::parameter("post_ids", id, message)
-        .code(code)
+    AdsProblem::invalid_parameter("post_ids", id, message)
+        .with_code(code)
         .into()
 }
 
@@ -246,13 +246,13 @@ impl Shows<'_> {
     }
 }
 
-fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {
+fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Error> {
     let item = record.int("line_item_id").unwrap_or(0);
     let all = desk.with(&PROMOTED_POST, "line_item_id", item)?;
     let same = |other: &Record| other.get("post_id") == record.get("post_id");
     Ok(all.into_iter().find(same))
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use base::id::first_at;
-use base::{Fault, Stop, UserId, Word};
+use base::id::first_snowflake_at;
+use base::{Error, Fault, UserId, VocabularyWord};
 use serde_json::{Value, json};
 use store::records;
 use store::users::{User, UserState};
@@ -24,7 +24,7 @@ const COUNTED_MS: i64 = 30 * 24 * 3_600_000;
 /// A user as a publisher; it has the user's id, and belongs to no account.
 pub static PUBLISHER: Resource = Resource {
     name: "publisher",
-    id: Word::same("publisher_id"),
+    id: VocabularyWord::same_in_both("publisher_id"),
     path: "publishers",
     about: "publisher",
     ids: Ids::Long,
@@ -48,7 +48,7 @@ pub static OPERATIONS: &[Custom] = &[Custom::get(
 .who(Who::Anyone)
 .often(Often::Rarely)];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let mut rows = Vec::new();
     for publisher in all(desk.tx)? {
@@ -120,7 +120,7 @@ pub fn videos(
         let mut count = Videos::default();
         if sells && open(tx, id)?.is_some() {
             let author = UserId::new(id);
-            count.posted = posts::count_videos_since(tx, author, first_at(since))?;
+            count.posted = posts::count_videos_since(tx, author, first_snowflake_at(since))?;
             count.monetized = if counts_posts {
                 count.posted
             } else {

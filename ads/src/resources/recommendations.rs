@@ -1,6 +1,6 @@
 //! Recommendations: what of an account's advertising could do better, as changes to make.
 
-use base::{Speech, Stop, Word};
+use base::{Error, Vocabulary, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
@@ -19,7 +19,7 @@ use crate::resources::servability::untouched;
 /// What could do better of what a funding instrument pays for. One at a time is open.
 pub static RECOMMENDATION: Resource = Resource {
     name: "recommendation",
-    id: Word::same("recommendation_id"),
+    id: VocabularyWord::same_in_both("recommendation_id"),
     ids: Ids::Twelve,
     path: "recommendations",
     about: "recommendation",
@@ -82,7 +82,7 @@ pub static OPERATIONS: &[Custom] = &[
     .params(&[ID]),
 ];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     accounts::allows(desk, "RECOMMENDATIONS")?;
     let account = desk.account_id()?;
@@ -99,7 +99,7 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(answer.total(count))
 }
 
-fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     accounts::allows(desk, "RECOMMENDATIONS")?;
     let id = given.int("recommendation_id").unwrap_or(-1);
@@ -115,8 +115,8 @@ fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// A tree in the words of a vocabulary.
-fn spoken(changes: Value, speech: Speech) -> Value {
-    if speech == Speech::Post {
+fn spoken(changes: Value, speech: Vocabulary) -> Value {
+    if speech == Vocabulary::Post {
         return changes;
     }
     let mut text = changes.to_string();

@@ -1,7 +1,7 @@
 //! Scheduled posts: published when their time has come (contract §8.4).
 
-use base::refusal::Problem;
-use base::{AppId, Stop, Time, Word};
+use base::refusal::AdsProblem;
+use base::{AppId, Error, Time, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
@@ -18,7 +18,7 @@ use crate::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
 /// A post that is published later.
 pub static SCHEDULED_POST: Resource = Resource {
     name: "scheduled_post",
-    id: Word::new("scheduled_post_id", "scheduled_tweet_id"),
+    id: VocabularyWord::new("scheduled_post_id", "scheduled_tweet_id"),
     ids: Ids::Long,
     path: "scheduled_<posts>",
     about: "scheduled post",
@@ -83,11 +83,11 @@ const TOGETHER: usize = 30;
 const AROUND: i64 = 7;
 
 /// What was published, or was not, stays as it is.
-fn is_open(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_open(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let before = change.before.as_ref();
     if before.is_some_and(|before| before.text("scheduled_status") != "SCHEDULED") {
         let message = "The post is not scheduled any longer";
-        return Err(Problem::new("ACTION_NOT_ALLOWED", message).into());
+        return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
     }
     if change.verb == Verb::Delete {
         change.record.set("scheduled_status", "DELETED");
@@ -95,7 +95,7 @@ fn is_open(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     Ok(())
 }
 
-fn is_due_in_time(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_due_in_time(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -114,7 +114,7 @@ fn is_due_in_time(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), St
     let now = desk.now().ms();
     let wrong = |message: &str| {
         let written = instant(Time::from_ms(asked));
-        Problem::parameter("scheduled_at", written, message)
+        AdsProblem::invalid_parameter("scheduled_at", written, message)
     };
     if at <= now {
         return Err(wrong("scheduled_at must be in the future").into());
@@ -124,7 +124,9 @@ fn is_due_in_time(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), St
     }
     if is_crowded(desk, &change.record, at)? {
         let message = "No more than 30 posts of a user may be scheduled within 15 minutes";
-        return Err(wrong(message).code("SCHEDULED_TWEET_LIMIT_EXCEEDED").into());
+        return Err(wrong(message)
+            .with_code("SCHEDULED_TWEET_LIMIT_EXCEEDED")
+            .into());
     }
     change.record.set("scheduled_at", at);
     change.record.set("due_at", at);
@@ -132,7 +134,7 @@ fn is_due_in_time(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), St
 }
 
 /// Whether as many posts as may be are scheduled around a minute.
-fn is_crowded(desk: &mut Desk<'_, '_>, record: &Record, at: i64) -> Result<bool, Stop> {
+fn is_crowded(desk: &mut Desk<'_, '_>, record: &Record, at: i64) -> Result<bool, Error> {
     let mut count = 0;
     for minute in -AROUND..=AROUND {
         let there = desk.shown(
@@ -149,7 +151,7 @@ fn is_crowded(desk: &mut Desk<'_, '_>, record: &Record, at: i64) -> Result<bool,
 }
 
 /// What a deleted post was to be promoted by goes with it.
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         let account = desk.account_id()?;
         let of = ("scheduled_post_id", change.record.id);

@@ -1,7 +1,7 @@
 //! Scheduled promoted posts: they become promoted posts when their scheduled post is published.
 
-use base::refusal::Problem;
-use base::{PostId, Stop, Word};
+use base::refusal::AdsProblem;
+use base::{Error, PostId, VocabularyWord};
 
 use crate::change::Change;
 use crate::declare::{Field, Filter, Resource, Rule, Verb};
@@ -16,7 +16,7 @@ use crate::resources::scheduled_posts::SCHEDULED_POST;
 /// A scheduled post that a line item will show.
 pub static SCHEDULED_PROMOTED_POST: Resource = Resource {
     name: "scheduled_promoted_post",
-    id: Word::new("scheduled_promoted_post_id", "scheduled_promoted_tweet_id"),
+    id: VocabularyWord::new("scheduled_promoted_post_id", "scheduled_promoted_tweet_id"),
     path: "scheduled_promoted_<posts>",
     about: "scheduled promoted post",
     fields: &[
@@ -47,12 +47,12 @@ pub static SCHEDULED_PROMOTED_POST: Resource = Resource {
 
 const PRODUCTS: &[&str] = &["PROMOTED_POSTS", "PROMOTED_ACCOUNT"];
 
-fn shows_posts(_: &Change, item: &Record) -> Result<(), Problem> {
+fn shows_posts(_: &Change, item: &Record) -> Result<(), AdsProblem> {
     sells(item, PRODUCTS, "promoted posts")
 }
 
 /// Whether the post is still to come, and suits the line item.
-fn waits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn waits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let id = change.record.int("scheduled_post_id").unwrap_or(-1);
     let Some(post) = desk.find(&SCHEDULED_POST, id)? else {
         if change.verb == Verb::Delete {
@@ -67,12 +67,12 @@ fn waits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
             return Ok(());
         }
         let message = "The time of the scheduled post has come";
-        return Err(Problem::new("ACTION_NOT_ALLOWED", message).into());
+        return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
     }
-    let name = SCHEDULED_POST.id.in_speech(desk.caller.speech);
+    let name = SCHEDULED_POST.id.name_in(desk.caller.speech);
     let wrong = |why: &str| {
         let message = format!("The scheduled post {id} {why}");
-        Problem::parameter(name, id, message).code("INVALID_TWEET")
+        AdsProblem::invalid_parameter(name, id, message).with_code("INVALID_TWEET")
     };
     if !open {
         return Err(wrong("is not scheduled any longer").into());
@@ -84,7 +84,7 @@ fn waits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     Ok(())
 }
 
-fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {
+fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Error> {
     let post = record.int("scheduled_post_id").unwrap_or(0);
     let all = desk.with(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", post)?;
     let same = |other: &Record| other.get("line_item_id") == record.get("line_item_id");
@@ -93,7 +93,7 @@ fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop
 
 /// Promotes a post that was just published in the line items that wait for it. One that cannot
 /// take it any longer does not keep the others from it.
-pub fn published(desk: &mut Desk<'_, '_>, scheduled: i64, post: PostId) -> Result<(), Stop> {
+pub fn published(desk: &mut Desk<'_, '_>, scheduled: i64, post: PostId) -> Result<(), Error> {
     for mut waiting in desk.shown(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", scheduled)? {
         let item = waiting.int("line_item_id").unwrap_or(-1);
         let Some(item) = desk.find(&LINE_ITEM, item)?.filter(|item| !item.deleted) else {
@@ -101,7 +101,7 @@ pub fn published(desk: &mut Desk<'_, '_>, scheduled: i64, post: PostId) -> Resul
         };
         let made = match promote_one(desk, &item, post) {
             Ok(made) => made,
-            Err(Stop::Refused(_)) => continue,
+            Err(Error::Refused(_)) => continue,
             Err(failed) => return Err(failed),
         };
         if item.text("product_type") == "PROMOTED_ACCOUNT" {

@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use base::refusal::Problem;
-use base::{Stop, Time};
+use base::refusal::AdsProblem;
+use base::{Error, Time};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 use store::records;
@@ -71,7 +71,7 @@ pub fn flights(items: &[&Record]) -> Value {
 }
 
 /// What nobody sends has no shape to be looked at.
-pub fn untouched(value: &Value) -> Result<Value, Problem> {
+pub fn untouched(value: &Value) -> Result<Value, AdsProblem> {
     Ok(value.clone())
 }
 
@@ -96,7 +96,7 @@ pub fn is_complete(item: &Record) -> bool {
 
 /// What there is to spend, and what there is to be seen, for some campaigns, or for line items and
 /// their campaigns.
-pub fn means(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Stop> {
+pub fn means(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Error> {
     let mut means = means_to_spend(desk, records)?;
     look(desk, records, &mut means)?;
     Ok(means)
@@ -104,7 +104,7 @@ pub fn means(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Stop>
 
 /// Finds out of which of them nothing can be seen: posts are deleted, and their authors suspended,
 /// without any advertiser being asked.
-fn look(desk: &mut Desk<'_, '_>, records: &[Record], means: &mut Means) -> Result<(), Stop> {
+fn look(desk: &mut Desk<'_, '_>, records: &[Record], means: &mut Means) -> Result<(), Error> {
     let sandbox = desk.account()?.record.flag("sandbox");
     let mut open: Vec<((&'static str, i64), Vec<i64>)> = Vec::new();
     for record in records {
@@ -145,7 +145,7 @@ fn look(desk: &mut Desk<'_, '_>, records: &[Record], means: &mut Means) -> Resul
 }
 
 /// The same without looking at what there is to be seen: for who looks at what is shown itself.
-pub fn means_to_spend(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Stop> {
+pub fn means_to_spend(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Error> {
     let mut ids: Vec<i64> = records
         .iter()
         .filter_map(|record| record.int("funding_instrument_id"))

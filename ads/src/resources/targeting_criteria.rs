@@ -2,8 +2,8 @@
 
 mod together;
 
-use base::refusal::Problem;
-use base::{Stop, UserId, Word};
+use base::refusal::AdsProblem;
+use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
 use store::records;
 use store::users::User;
@@ -28,7 +28,7 @@ use crate::resources::{audiences_targeted, key, promotable_users};
 /// What a line item's viewers must be, or must not.
 pub static TARGETING_CRITERION: Resource = Resource {
     name: "targeting_criterion",
-    id: Word::same("targeting_criterion_id"),
+    id: VocabularyWord::same_in_both("targeting_criterion_id"),
     path: "targeting_criteria",
     about: "targeting criterion",
     not_found: "TARGETING_CRITERION_NOT_FOUND",
@@ -159,7 +159,7 @@ const ENGAGEMENTS: &[&str] = &[
     "VIDEO_VIEW_COMPLETE",
 ];
 
-fn takes_its_operator(change: &Change) -> Result<(), Problem> {
+fn takes_its_operator(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     let (kind, operator) = (record.text("targeting_type"), record.text("operator_type"));
     let allowed: &[&str] = match kind {
@@ -174,10 +174,10 @@ fn takes_its_operator(change: &Change) -> Result<(), Problem> {
         return Ok(());
     }
     let message = format!("{kind} takes {}, not {operator}", allowed.join(", "));
-    Err(Problem::attribute("operator_type", message))
+    Err(AdsProblem::invalid_attribute("operator_type", message))
 }
 
-fn has_a_sound_value(change: &Change) -> Result<(), Problem> {
+fn has_a_sound_value(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     sound(
         record.text("targeting_type"),
@@ -186,7 +186,7 @@ fn has_a_sound_value(change: &Change) -> Result<(), Problem> {
 }
 
 /// Whether a value is one that a type of criteria may have.
-pub fn sound(kind: &str, value: &str) -> Result<(), Problem> {
+pub fn sound(kind: &str, value: &str) -> Result<(), AdsProblem> {
     let digits = value.bytes().all(|byte| byte.is_ascii_digit());
     let sound = match kind {
         "AGE" => AGES.contains(&value),
@@ -212,24 +212,24 @@ pub fn sound(kind: &str, value: &str) -> Result<(), Problem> {
     } else {
         "INVALID_PARAMETER"
     };
-    Err(Problem::parameter("targeting_value", value, message).code(code))
+    Err(AdsProblem::invalid_parameter("targeting_value", value, message).with_code(code))
 }
 
 /// Types whose criteria only go together.
 pub const BATCHED: &[&str] = &["IAB_CATEGORY", "CONTENT_PUBLISHER_USER"];
 
-fn comes_in_a_batch(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn comes_in_a_batch(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let kind = change.record.text("targeting_type");
     if change.verb == Verb::Delete || desk.batch.is_some() || !BATCHED.contains(&kind) {
         return Ok(());
     }
     let message = format!("Criteria of {kind} are made in a batch only");
-    let problem = Problem::parameter("targeting_type", kind, message);
-    Err(problem.code("INVALID_TARGETING_TYPE").into())
+    let problem = AdsProblem::invalid_parameter("targeting_type", kind, message);
+    Err(problem.with_code("INVALID_TARGETING_TYPE").into())
 }
 
 /// Options are those that are listed; campaigns and users are the account's own.
-fn names_what_there_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn names_what_there_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -243,7 +243,7 @@ fn names_what_there_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(
                 return Ok(());
             }
             let message = format!("\"{value}\" is no value of {kind}");
-            return Err(Problem::parameter("targeting_value", value, message).into());
+            return Err(AdsProblem::invalid_parameter("targeting_value", value, message).into());
         }
         _ => return Ok(()),
     };
@@ -257,7 +257,7 @@ fn names_what_there_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(
 }
 
 /// Followers are targeted of the account's own user only.
-fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         return Ok(());
     }
@@ -273,7 +273,7 @@ fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) ->
 
 /// The user whom a criterion names, if its type names one: someone who is there, and where it is
 /// about followers the account's own.
-pub fn named(desk: &mut Desk<'_, '_>, kind: &str, value: &str) -> Result<Option<User>, Stop> {
+pub fn named(desk: &mut Desk<'_, '_>, kind: &str, value: &str) -> Result<Option<User>, Error> {
     if !(kind.ends_with("OF_USER") || kind == "CONTENT_PUBLISHER_USER") {
         return Ok(None);
     }
@@ -284,8 +284,8 @@ pub fn named(desk: &mut Desk<'_, '_>, kind: &str, value: &str) -> Result<Option<
         return Ok(found);
     }
     let message = format!("The user {value} cannot be targeted by this account");
-    Err(Problem::attribute("targeting_value", message)
-        .code("INVALID_USER_ID")
+    Err(AdsProblem::invalid_attribute("targeting_value", message)
+        .with_code("INVALID_USER_ID")
         .into())
 }
 
@@ -301,7 +301,7 @@ fn most(kind: &str) -> i64 {
     }
 }
 
-fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if change.verb == Verb::Delete {
         desk.criteria_alike.clear();
         return Ok(());
@@ -327,7 +327,7 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     let curated = line_item_curated_categories::of_item(desk, item)?.is_some();
     if kind == "IAB_CATEGORY" && curated {
         let message = "The line item has a curated category already";
-        return Err(Problem::attribute("targeting_type", message).into());
+        return Err(AdsProblem::invalid_attribute("targeting_type", message).into());
     }
     let limit = match kind.as_str() {
         "CONTENT_PUBLISHER_USER" if curated => MOST_LEFT_OUT,
@@ -350,7 +350,7 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
         return Ok(());
     }
     let message = format!("A line item has at most {limit} criteria of {kind}");
-    Err(Problem::attribute("targeting_type", message).into())
+    Err(AdsProblem::invalid_attribute("targeting_type", message).into())
 }
 
 /// What all criteria of a kind at a line item have in common.
@@ -359,12 +359,12 @@ pub fn alike(item: i64, kind: &str) -> i64 {
 }
 
 /// The criteria of a kind at a line item.
-pub fn of_kind(desk: &mut Desk<'_, '_>, item: i64, kind: &str) -> Result<Vec<Record>, Stop> {
+pub fn of_kind(desk: &mut Desk<'_, '_>, item: i64, kind: &str) -> Result<Vec<Record>, Error> {
     desk.shown(&TARGETING_CRITERION, "alike", alike(item, kind))
 }
 
 /// Audiences are targeted that the account owns or may use, and that come to enough people.
-fn names_an_audience(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+fn names_an_audience(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     let kind = change.record.text("targeting_type").to_owned();
     if change.verb == Verb::Delete || !kind.starts_with("CUSTOM_AUDIENCE") {
         return Ok(());
@@ -381,7 +381,7 @@ fn names_an_audience(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     let others = desk.shown(&TARGETING_CRITERION, "alike", alike(item, other))?;
     if others.iter().any(|one| one.int("audience") == Some(id)) {
         let message = "A line item targets an audience or those who are like it, and not both";
-        return Err(Problem::attribute("targeting_value", message).into());
+        return Err(AdsProblem::invalid_attribute("targeting_value", message).into());
     }
     let record = &mut change.record;
     record.set("targeting_value", audience.written_id());
@@ -391,7 +391,7 @@ fn names_an_audience(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
 }
 
 /// Targets a platform by what follows from something else, unless single devices of it are.
-pub fn add_platform(desk: &mut Desk<'_, '_>, item: i64, platform: &str) -> Result<(), Stop> {
+pub fn add_platform(desk: &mut Desk<'_, '_>, item: i64, platform: &str) -> Result<(), Error> {
     for device in of_kind(desk, item, "DEVICE")? {
         let value = device.text("targeting_value");
         if together::platform_of(desk, value)? == Some(platform) {
@@ -405,7 +405,7 @@ pub fn add_platform(desk: &mut Desk<'_, '_>, item: i64, platform: &str) -> Resul
     engine::create(desk, &TARGETING_CRITERION, &given).map(|_| ())
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
     let record = &change.record;
     if record.get("audience").is_none() {
         return Ok(());
@@ -417,7 +417,7 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
 fn places(
     desk: &mut Desk<'_, '_>,
     all: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let mut members = Vec::with_capacity(all.len());
     for one in all {
         let mut more = Vec::new();
@@ -430,7 +430,7 @@ fn places(
     Ok(members)
 }
 
-fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {
+fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Error> {
     let same = record.int("same").unwrap_or(0);
     let all = desk.shown(&TARGETING_CRITERION, "same", same)?;
     Ok(all.into_iter().next())

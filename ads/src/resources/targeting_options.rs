@@ -1,6 +1,6 @@
 //! What line items can be targeted by (contract §4.6, §9.4).
 
-use base::{Stop, Time};
+use base::{Error, Time};
 use serde_json::{Value, json};
 use store::Tx;
 use store::places;
@@ -120,7 +120,7 @@ const fn list(
     path: &'static str,
     about: &'static str,
     params: &'static [Field],
-    act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Stop>,
+    act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Error>,
 ) -> Custom {
     Custom::get(id, path, about, act)
         .who(Who::Anyone)
@@ -264,13 +264,13 @@ fn set(row: &mut Value, name: &str, value: Value) {
     }
 }
 
-fn paged(desk: &Desk<'_, '_>, given: &Given, rows: Vec<Value>) -> Result<Answer, Stop> {
+fn paged(desk: &Desk<'_, '_>, given: &Given, rows: Vec<Value>) -> Result<Answer, Error> {
     checked(given)?;
     Ok(page(desk, given, rows, Some(USUAL))?.0)
 }
 
 /// Options with what they are shown with; parameters of the same names choose among them.
-fn chosen(desk: &mut Desk<'_, '_>, given: &Given, kind: &'static str) -> Result<Answer, Stop> {
+fn chosen(desk: &mut Desk<'_, '_>, given: &Given, kind: &'static str) -> Result<Answer, Error> {
     checked(given)?;
     let mut rows = Vec::new();
     for choice in choices::of_kind(desk.tx, kind)? {
@@ -309,7 +309,7 @@ fn shown_spot(spot: &Spot) -> Value {
 }
 
 /// Places: the built-in ones, and those that posts can be tagged with.
-fn locations(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn locations(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let mut rows: Vec<Value> = gazetteer().all().iter().map(shown_spot).collect();
     let mut last = i64::MIN;
     loop {
@@ -320,7 +320,7 @@ fn locations(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
             let kind = location_type(&place.kind)?;
             let mut row = option(
                 "LOCATION",
-                &network::places::spoken(place.id),
+                &network::places::format_place_id(place.id),
                 &place.full_name,
             );
             set(&mut row, "country_code", place.country_code.as_str().into());
@@ -352,7 +352,7 @@ fn location_type(kind: &str) -> Option<&'static str> {
     }
 }
 
-fn tv_markets(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn tv_markets(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let rows = TV_MARKETS.iter().map(|locale| {
         let code = locale.split('-').nth(1).unwrap_or_default();
         let name = gazetteer().country(code).map_or(code, |spot| spot.name);
@@ -361,7 +361,7 @@ fn tv_markets(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     paged(desk, given, rows.collect())
 }
 
-fn tv_shows(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn tv_shows(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     const LEAST: u64 = 1_000;
     checked(given)?;
     let asked = given.text("locale").unwrap_or_default();
@@ -391,7 +391,7 @@ fn tv_shows(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// How many active users an option comes to.
-fn reach(desk: &mut Desk<'_, '_>, kind: &str, choice: &Choice) -> Result<u64, Stop> {
+fn reach(desk: &mut Desk<'_, '_>, kind: &str, choice: &Choice) -> Result<u64, Error> {
     let audience = Audience {
         criteria: vec![Criterion {
             kind: kind.to_owned(),
@@ -404,7 +404,7 @@ fn reach(desk: &mut Desk<'_, '_>, kind: &str, choice: &Choice) -> Result<u64, St
     Ok(evaluator.estimate(desk.tx, &audience)?.count)
 }
 
-fn events(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn events(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let kinds = given.texts("event_types");
     let countries = given.texts("country_codes");
@@ -454,7 +454,7 @@ fn events(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// What a value of a criterion is called; none where it is its own name.
-pub fn label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<String>, Stop> {
+pub fn label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<String>, Error> {
     let named = |all: &[(&str, &str)]| {
         let mut all = all.iter();
         let found = all.find(|(known, _)| known.eq_ignore_ascii_case(value));
@@ -463,7 +463,7 @@ pub fn label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<String>,
     Ok(match kind {
         "LOCATION" => match gazetteer().by_id(value) {
             Some(spot) => Some(spot.name.to_owned()),
-            None => network::places::by_name(tx, value)?.map(|place| place.full_name),
+            None => network::places::find_by_text_id(tx, value)?.map(|place| place.full_name),
         },
         "LANGUAGE" => named(LANGUAGES),
         "PLATFORM" => named(PLATFORMS),
@@ -476,19 +476,19 @@ pub fn label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<String>,
 }
 
 /// The country that a value of `LOCATION` is in, or is.
-pub fn country_of(tx: &mut Tx<'_>, value: &str) -> Result<Option<String>, Stop> {
+pub fn country_of(tx: &mut Tx<'_>, value: &str) -> Result<Option<String>, Error> {
     if let Some(spot) = gazetteer().by_id(value) {
         return Ok(Some(spot.country.to_owned()));
     }
-    let place = network::places::by_name(tx, value)?;
+    let place = network::places::find_by_text_id(tx, value)?;
     Ok(place.map(|place| place.country_code))
 }
 
 /// Which kind of place a value of `LOCATION` is.
-pub fn kind_of_place(tx: &mut Tx<'_>, value: &str) -> Result<Option<&'static str>, Stop> {
+pub fn kind_of_place(tx: &mut Tx<'_>, value: &str) -> Result<Option<&'static str>, Error> {
     if let Some(spot) = gazetteer().by_id(value) {
         return Ok(Some(spot.kind));
     }
-    let place = network::places::by_name(tx, value)?;
+    let place = network::places::find_by_text_id(tx, value)?;
     Ok(place.and_then(|place| location_type(&place.kind)))
 }

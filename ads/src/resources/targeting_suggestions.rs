@@ -1,9 +1,9 @@
 //! What else could be targeted, by what is (contract §4.6).
 
-use base::refusal::Problem;
-use base::{Stop, UserId};
-use network::insights::Wanted;
-use network::keywords::is_sound;
+use base::refusal::AdsProblem;
+use base::{Error, UserId};
+use network::insights::InsightsQuery;
+use network::keywords::is_valid_keyword;
 use serde_json::{Value, json};
 use store::users::UserState;
 
@@ -36,7 +36,7 @@ pub static OPERATIONS: &[Custom] = &[Custom::get(
     Field::new("count", Kind::Int(1, 50)).or_number(30),
 ])];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let kind = given.text("suggestion_type").unwrap_or_default().to_owned();
     let values = given.texts("targeting_values");
@@ -55,12 +55,12 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// What was written together with some keywords lately.
-fn keywords(desk: &mut Desk<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Stop> {
-    if let Some(empty) = keywords.iter().find(|text| !is_sound(text)) {
+fn keywords(desk: &mut Desk<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Error> {
+    if let Some(empty) = keywords.iter().find(|text| !is_valid_keyword(text)) {
         let message = format!("\"{empty}\" holds no word, for targeting_values");
-        return Err(Problem::parameter("targeting_values", empty, message).into());
+        return Err(AdsProblem::invalid_parameter("targeting_values", empty, message).into());
     }
-    let wanted = Wanted {
+    let wanted = InsightsQuery {
         keywords,
         negatives: Vec::new(),
         since: desk.now().plus_ms(-LATELY_MS),
@@ -70,12 +70,14 @@ fn keywords(desk: &mut Desk<'_, '_>, keywords: Vec<String>) -> Result<Vec<String
     };
     let evaluator = desk.evaluator()?;
     let snapshot = evaluator.search()?.snapshot();
-    let related = evaluator.insights.related(desk.tx, &snapshot, &wanted)?;
+    let related = evaluator
+        .insights
+        .find_related_keywords(desk.tx, &snapshot, &wanted)?;
     Ok(related.to_vec())
 }
 
 /// Who is followed by those who follow some users.
-fn users(desk: &mut Desk<'_, '_>, values: &[String]) -> Result<Vec<String>, Stop> {
+fn users(desk: &mut Desk<'_, '_>, values: &[String]) -> Result<Vec<String>, Error> {
     let mut ids = Vec::with_capacity(values.len());
     for value in values {
         let known = UserId::parse(value);
@@ -85,7 +87,7 @@ fn users(desk: &mut Desk<'_, '_>, values: &[String]) -> Result<Vec<String>, Stop
         };
         let Some(user) = known.filter(|user| user.state == UserState::Active) else {
             let message = format!("\"{value}\" is the id of no user, for targeting_values");
-            return Err(Problem::parameter("targeting_values", value, message).into());
+            return Err(AdsProblem::invalid_parameter("targeting_values", value, message).into());
         };
         ids.push(user.id.get());
     }

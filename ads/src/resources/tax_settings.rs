@@ -1,7 +1,7 @@
 //! Tax settings of an account.
 
-use base::refusal::{At, Problem};
-use base::{Stop, Word};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
@@ -17,7 +17,7 @@ use crate::record::Record;
 /// What an account is billed under. Each account has one set of them.
 pub static TAX_SETTINGS: Resource = Resource {
     name: "tax_settings",
-    id: Word::same("tax_settings_id"),
+    id: VocabularyWord::same_in_both("tax_settings_id"),
     path: "tax_settings",
     about: "tax settings",
     fields: FIELDS,
@@ -77,19 +77,19 @@ pub static OPERATIONS: &[Custom] = &[
     .params(FIELDS),
 ];
 
-fn has_a_number(change: &Change) -> Result<(), Problem> {
+fn has_a_number(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     if record.text("tax_category") == "BUSINESS_WITH_VAT" && record.text("tax_id").is_empty() {
-        let problem = Problem {
-            at: At::Parameter("tax_id".into()),
-            ..Problem::new("INCLUSIVE_PARAMETERS", "BUSINESS_WITH_VAT needs tax_id")
+        let problem = AdsProblem {
+            location: ProblemLocation::Parameter("tax_id".into()),
+            ..AdsProblem::new("INCLUSIVE_PARAMETERS", "BUSINESS_WITH_VAT needs tax_id")
         };
         return Err(problem);
     }
     Ok(())
 }
 
-fn has_a_client(change: &Change) -> Result<(), Problem> {
+fn has_a_client(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     if record.text("business_relationship") == "AGENCY" {
         return Ok(());
@@ -100,18 +100,21 @@ fn has_a_client(change: &Change) -> Result<(), Problem> {
         .into_iter()
         .find(|name| change.sent(name) && record.get(name).is_some())
     {
-        Some(name) => Err(Problem::attribute(name, "Only an agency has a client")),
+        Some(name) => Err(AdsProblem::invalid_attribute(
+            name,
+            "Only an agency has a client",
+        )),
         None => Ok(()),
     }
 }
 
-fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let record = settings(desk)?;
     Ok(spoken(desk, &record))
 }
 
-fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let record = settings(desk)?;
     if desk.find(&TAX_SETTINGS, record.id)?.is_none() {
@@ -122,7 +125,7 @@ fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// An account's settings; of one that never said anything, what that means.
-fn settings(desk: &mut Desk<'_, '_>) -> Result<Record, Stop> {
+fn settings(desk: &mut Desk<'_, '_>) -> Result<Record, Error> {
     let id = desk.account_id()?;
     if let Some(found) = desk.find(&TAX_SETTINGS, id)? {
         return Ok(found);

@@ -1,6 +1,6 @@
 //! Tracking tags: a partner's address, called when a line item is seen or clicked.
 
-use base::Word;
+use base::VocabularyWord;
 
 use crate::declare::{Field, Filter, Need, Resource};
 use crate::resources::line_items::LINE_ITEM;
@@ -8,7 +8,7 @@ use crate::resources::line_items::LINE_ITEM;
 /// A partner's tag at a line item.
 pub static TRACKING_TAG: Resource = Resource {
     name: "tracking_tag",
-    id: Word::same("tracking_tag_id"),
+    id: VocabularyWord::same_in_both("tracking_tag_id"),
     path: "tracking_tags",
     about: "tracking tag",
     fields: &[

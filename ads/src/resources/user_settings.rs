@@ -1,7 +1,7 @@
 //! What a user wants to hear of an account.
 
-use base::refusal::Problem;
-use base::{Stop, UserId, Word};
+use base::refusal::AdsProblem;
+use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
@@ -19,7 +19,7 @@ use crate::record::Record;
 /// A user's settings on an account.
 pub static USER_SETTINGS: Resource = Resource {
     name: "user_settings",
-    id: Word::same("user_settings_id"),
+    id: VocabularyWord::same_in_both("user_settings_id"),
     path: "user_settings",
     about: "user settings",
     fields: &[
@@ -74,7 +74,7 @@ pub static OPERATIONS: &[Custom] = &[
     .params(&[USER, EMAIL, PHONE, EXTENSION, TYPES]),
 ];
 
-fn can_be_reached(change: &Change) -> Result<(), Problem> {
+fn can_be_reached(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     let email = record.text("notification_email");
     let parts = email.split_once('@');
@@ -83,20 +83,24 @@ fn can_be_reached(change: &Change) -> Result<(), Problem> {
     });
     if !email.is_empty() && !addressed {
         let message = format!("\"{email}\" is no e-mail address");
-        return Err(Problem::parameter("notification_email", email, message));
+        return Err(AdsProblem::invalid_parameter(
+            "notification_email",
+            email,
+            message,
+        ));
     }
     let dials = |letter: char| letter.is_ascii_digit() || "+-() .".contains(letter);
     for name in ["contact_phone", "contact_phone_extension"] {
         let number = record.text(name);
         if !number.chars().all(dials) {
             let message = format!("\"{number}\" is no phone number");
-            return Err(Problem::parameter(name, number, message));
+            return Err(AdsProblem::invalid_parameter(name, number, message));
         }
     }
     Ok(())
 }
 
-fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let user = UserId::new(given.int("user_id").unwrap_or(0));
     if user != desk.caller.user && desk.account()?.role != Role::Admin {
@@ -106,7 +110,7 @@ fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(spoken(desk, &record))
 }
 
-fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     checked(given)?;
     let user = UserId::new(given.int("user_id").unwrap_or(0));
     // Nobody else's, not even for an administrator.
@@ -122,13 +126,13 @@ fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(spoken(desk, &record))
 }
 
-fn not_yours() -> Stop {
+fn not_yours() -> Error {
     let message = "These are the settings of another user";
-    Problem::new("ACTION_NOT_ALLOWED", message).into()
+    AdsProblem::new("ACTION_NOT_ALLOWED", message).into()
 }
 
 /// A user's settings; of one who never said anything, empty ones.
-fn settings(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Record, Stop> {
+fn settings(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Record, Error> {
     let account = desk.account_id()?;
     let found = desk.with(&USER_SETTINGS, "user_id", user.get())?;
     if let Some(found) = found.into_iter().next() {
@@ -137,8 +141,8 @@ fn settings(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Record, Stop> {
     // Whoever has no role here has no settings either.
     if store::ads::find_access(desk.tx, user, account)?.is_none() {
         let message = format!("The user {user} has no role on this account");
-        return Err(Problem::parameter("user_id", user, message)
-            .code("USER_NOT_FOUND")
+        return Err(AdsProblem::invalid_parameter("user_id", user, message)
+            .with_code("USER_NOT_FOUND")
             .into());
     }
     let mut record = Record::new(&USER_SETTINGS, 0, account, desk.now());

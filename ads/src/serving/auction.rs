@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use base::{Stop, Time};
+use base::{Error, Time};
 use store::Tx;
 use store::ledger::{self, AdEntity, AuctionBid};
 
@@ -47,7 +47,7 @@ pub(super) fn hold(
     tx: &mut Tx<'_>,
     (evaluator, house): (&Evaluator, &House),
     ask: &Ask,
-) -> Result<Held, Stop> {
+) -> Result<Held, Error> {
     let all = candidates::find(tx, house, ask.placement)?;
     let mut room = Room {
         evaluator,
@@ -101,7 +101,7 @@ impl Room<'_> {
         market: Vec<Candidate>,
         slots: usize,
         held: &mut Held,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Error> {
         // One more than there are slots: whoever comes after the last makes its price.
         let mut ranked: Vec<(Candidate, Creative)> = Vec::new();
         let mut rest = Vec::new();
@@ -143,7 +143,7 @@ impl Room<'_> {
         tx: &mut Tx<'_>,
         mut rest: Vec<Candidate>,
         last: i128,
-    ) -> Result<Vec<AuctionBid>, Stop> {
+    ) -> Result<Vec<AuctionBid>, Error> {
         rest.retain(sets_its_bid);
         let each = rest.len().div_ceil(LOSERS).max(1);
         let times = i64::try_from(each).unwrap_or(1);
@@ -157,7 +157,7 @@ impl Room<'_> {
     }
 
     /// What a candidate shows to whoever looks; nothing where it may not.
-    fn fit(&self, tx: &mut Tx<'_>, candidate: &Candidate) -> Result<Option<Creative>, Stop> {
+    fn fit(&self, tx: &mut Tx<'_>, candidate: &Candidate) -> Result<Option<Creative>, Error> {
         let (item, viewer) = (&candidate.item, self.ask.viewer.user);
         if is_capped(item, &self.seen, tx.now()) {
             return Ok(None);
@@ -202,7 +202,7 @@ fn price(of: &Candidate, next: i128) -> i64 {
 type Seen = HashMap<i64, Vec<Time>>;
 
 /// What the viewer was shown of what may not be shown too often.
-fn seen(tx: &mut Tx<'_>, ask: &Ask, all: &[Candidate]) -> Result<Seen, Stop> {
+fn seen(tx: &mut Tx<'_>, ask: &Ask, all: &[Candidate]) -> Result<Seen, Error> {
     let capped = all.iter().filter_map(|one| cap(&one.item));
     let Some(days) = capped.map(|(_, days)| days).max() else {
         return Ok(Seen::new());

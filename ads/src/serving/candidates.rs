@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use base::{Stop, Time};
+use base::{Error, Time};
 use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
 use store::{Tx, records};
 
@@ -59,7 +59,7 @@ pub(super) fn find(
     tx: &mut Tx<'_>,
     house: &House,
     placement: Placement,
-) -> Result<Vec<Candidate>, Stop> {
+) -> Result<Vec<Candidate>, Error> {
     let now = tx.now();
     let rows = records::list_above(tx, LINE_ITEM.name, ("serves", now.ms()), LOOKS)?;
     let mut by_account: BTreeMap<i64, Vec<Record>> = BTreeMap::new();
@@ -99,7 +99,7 @@ pub(super) fn of_account(
     house: &House,
     account: &Record,
     items: Vec<Record>,
-) -> Result<Vec<Candidate>, Stop> {
+) -> Result<Vec<Candidate>, Error> {
     let now = tx.now();
     let ids = ids_of(items.iter().filter_map(|item| item.int("campaign_id")));
     let campaigns = all(tx, &CAMPAIGN, &ids)?;
@@ -173,7 +173,7 @@ fn spending(
     campaigns: &HashMap<i64, Record>,
     items: &[Record],
     day: (Time, Time),
-) -> Result<Spending, Stop> {
+) -> Result<Spending, Error> {
     let mut all = Spending::new();
     let campaigns: Vec<i64> = campaigns.keys().copied().collect();
     let items: Vec<i64> = items.iter().map(|item| item.id).collect();

@@ -1,6 +1,6 @@
 //! What of a line item is shown.
 
-use base::{Stop, UserId};
+use base::{Error, UserId};
 use serde_json::{Map, Value, json};
 use store::ledger::AdEntity;
 
@@ -30,7 +30,7 @@ pub(super) fn choose(
     item: &Record,
     viewer: Option<UserId>,
     (turn, taken): (usize, &[(AdEntity, i64)]),
-) -> Result<Option<Creative>, Stop> {
+) -> Result<Option<Creative>, Error> {
     let mut all = Vec::new();
     for (kind, of) in [
         (AdEntity::PromotedPost, &PROMOTED_POST),
@@ -66,7 +66,7 @@ fn of_record(
     kind: AdEntity,
     record: &Record,
     viewer: Option<UserId>,
-) -> Result<Option<Creative>, Stop> {
+) -> Result<Option<Creative>, Error> {
     let number = |name: &str| record.int(name).unwrap_or(0);
     let mut shown = Map::new();
     let (subject, name) = match kind {
@@ -123,7 +123,7 @@ fn of_record(
 }
 
 /// Tags that the client is to call, and what a video calls to: the server calls nobody.
-fn tell_tags(desk: &mut Desk<'_, '_>, item: &Record, of: &mut Creative) -> Result<(), Stop> {
+fn tell_tags(desk: &mut Desk<'_, '_>, item: &Record, of: &mut Creative) -> Result<(), Error> {
     let tags = desk.shown(&TRACKING_TAG, "line_item_id", item.id)?;
     let tags: Vec<Value> = tags
         .iter()

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use base::refusal::Problem;
-use base::{Refusal, Stop, Time};
+use base::refusal::AdsProblem;
+use base::{Error, Refusal, Time};
 use serde_json::{Value, json};
 use store::Tx;
 use store::ledger::{self, AdEventKind, AdEventOrigin};
@@ -38,13 +38,13 @@ pub struct Report {
 
 impl Report {
     /// Reads the events of a body.
-    pub fn read_all(body: &Value, key: &[u8; 32], now: Time) -> Result<Vec<Self>, Stop> {
+    pub fn read_all(body: &Value, key: &[u8; 32], now: Time) -> Result<Vec<Self>, Error> {
         let Some(items) = body.get("events").and_then(Value::as_array) else {
-            return Err(Problem::missing("events").into());
+            return Err(AdsProblem::missing_parameter("events").into());
         };
         if items.is_empty() || items.len() > MOST {
             let message = format!("Expected 1..{MOST} events, got {}", items.len());
-            return Err(Problem::parameter("events", items.len(), message).into());
+            return Err(AdsProblem::invalid_parameter("events", items.len(), message).into());
         }
         let mut problems = Vec::new();
         let mut all = Vec::with_capacity(items.len());
@@ -65,14 +65,15 @@ impl Report {
     }
 }
 
-fn read(item: &Value, key: &[u8; 32], now: Time) -> Result<Report, Problem> {
+fn read(item: &Value, key: &[u8; 32], now: Time) -> Result<Report, AdsProblem> {
     let word = |name: &'static str| item.get(name).filter(|value| !value.is_null());
-    let token = word("impression_token").ok_or_else(|| Problem::missing("impression_token"))?;
+    let token = word("impression_token")
+        .ok_or_else(|| AdsProblem::missing_parameter("impression_token"))?;
     let impression = token
         .as_str()
         .and_then(|token| Impression::open(key, token))
         .ok_or_else(|| wrong("impression_token", token, "a token that was given out"))?;
-    let kind = word("kind").ok_or_else(|| Problem::missing("kind"))?;
+    let kind = word("kind").ok_or_else(|| AdsProblem::missing_parameter("kind"))?;
     let kind = kind
         .as_str()
         .and_then(AdEventKind::parse)
@@ -107,7 +108,7 @@ fn impression_start(from: Time, now: Time) -> Time {
 }
 
 /// Records reports; of each, whether it was new.
-pub fn report(tx: &mut Tx<'_>, reports: &[Report]) -> Result<Value, Stop> {
+pub fn report(tx: &mut Tx<'_>, reports: &[Report]) -> Result<Value, Error> {
     let ids: Vec<i64> = reports.iter().map(|one| one.impression.id).collect();
     let known: HashSet<(i64, AdEventKind)> = ledger::event_kinds_by_impressions(tx, &ids)?
         .into_iter()
@@ -120,7 +121,7 @@ pub fn report(tx: &mut Tx<'_>, reports: &[Report]) -> Result<Value, Stop> {
     for (place, one) in reports.iter().enumerate() {
         if !shown(one.impression.id) {
             let message = format!("events[{place}]: the impression itself was not reported");
-            return Err(Problem::parameter("kind", one.kind.name(), message).into());
+            return Err(AdsProblem::invalid_parameter("kind", one.kind.name(), message).into());
         }
     }
     let events: Vec<Event> = reports.iter().map(|one| event(tx, one)).collect();

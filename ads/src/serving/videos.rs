@@ -1,6 +1,6 @@
 //! At whose videos a line item is shown that goes before them (contract §8.10).
 
-use base::{PostId, Stop};
+use base::{Error, PostId};
 use store::posts::PostState;
 
 use super::Ask;
@@ -11,7 +11,7 @@ use crate::resources::{categories, curated_categories, line_item_curated_categor
 
 /// Whether a line item may go where it is asked for: what goes before videos needs one, of a
 /// publisher whom the line item is about.
-pub(super) fn admits(desk: &mut Desk<'_, '_>, item: &Record, ask: &Ask) -> Result<bool, Stop> {
+pub(super) fn admits(desk: &mut Desk<'_, '_>, item: &Record, ask: &Ask) -> Result<bool, Error> {
     if item.text("objective") != "PREROLL_VIEWS" {
         return Ok(true);
     }
@@ -60,7 +60,7 @@ pub(super) fn admits(desk: &mut Desk<'_, '_>, item: &Record, ask: &Ask) -> Resul
 }
 
 /// Whether the line item's set of publishers holds one; nothing where it has no set.
-fn curated(desk: &mut Desk<'_, '_>, item: &Record, author: i64) -> Result<Option<bool>, Stop> {
+fn curated(desk: &mut Desk<'_, '_>, item: &Record, author: i64) -> Result<Option<bool>, Error> {
     let Some(link) = line_item_curated_categories::of_item(desk, item.id)? else {
         return Ok(None);
     };

@@ -3,17 +3,17 @@
 #![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
 
 use base::{Time, UserId};
-use network::insights::{Country, Wanted};
+use network::insights::{InsightsCountry, InsightsQuery};
 use network::places::NewPlace;
-use network::posts::{Author, NewPost};
+use network::posts::{NewPost, PostAuthor};
 
 use crate::world::{World, on_each_engine};
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-fn wanted(keywords: &[&str], since: Time, until: Time) -> Wanted {
-    Wanted {
+fn wanted(keywords: &[&str], since: Time, until: Time) -> InsightsQuery {
+    InsightsQuery {
         keywords: keywords.iter().map(|&text| text.to_owned()).collect(),
         negatives: Vec::new(),
         since,
@@ -23,7 +23,7 @@ fn wanted(keywords: &[&str], since: Time, until: Time) -> Wanted {
     }
 }
 
-async fn volume(world: &World, wanted: &Wanted, step_ms: i64) -> Vec<u64> {
+async fn volume(world: &World, wanted: &InsightsQuery, step_ms: i64) -> Vec<u64> {
     world.insights(wanted, step_ms).await.0
 }
 
@@ -119,7 +119,7 @@ fn a_country_is_that_of_the_place_or_of_who_writes() {
         }
         // From there, whoever writes.
         let from = async |user: UserId, id: &'static str, text: &'static str| {
-            let by = Author {
+            let by = PostAuthor {
                 user_id: user,
                 app_id: None,
                 self_serve: false,
@@ -139,9 +139,9 @@ fn a_country_is_that_of_the_place_or_of_who_writes() {
         let end = world.clock.now();
         let count = async |code: &str| {
             let mut asked = wanted(&["bike"], begin, end);
-            asked.country = Some(Country {
+            asked.country = Some(InsightsCountry {
                 code: code.to_owned(),
-                people: world.people_of(code).await,
+                residents: world.people_of(code).await,
             });
             volume(&world, &asked, DAY_MS).await
         };
@@ -214,7 +214,7 @@ fn what_comes_with_keywords_is_told_and_kept_for_five_minutes() {
                 .await;
         }
         world.pass(1);
-        let later = Wanted {
+        let later = InsightsQuery {
             until: world.clock.now(),
             ..asked.clone()
         };

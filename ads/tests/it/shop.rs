@@ -10,8 +10,8 @@ use ads::record::Record;
 use ads::resources::accounts::{self, NewAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::{Caller, House, Request};
-use base::{AppId, Speech, UserId};
-use network::letters::Site;
+use base::{AppId, UserId, Vocabulary};
+use network::emails::EmailSite;
 use serde_json::Value;
 use store::Tx;
 
@@ -153,7 +153,7 @@ fn request(
         caller: Caller {
             user,
             app: Some(AppId::new(1)),
-            speech: Speech::Post,
+            speech: Vocabulary::Post,
             sandbox: false,
         },
         path: ids,
@@ -195,7 +195,7 @@ impl World {
         Adviser {
             evaluator: Arc::clone(&self.evaluator),
             house: House::default(),
-            site: Site::new("Town", "http://localhost").unwrap(),
+            site: EmailSite::new("Town", "http://localhost").unwrap(),
         }
     }
 
@@ -224,11 +224,11 @@ impl World {
 
     /// Letters to an address, the latest first: subject and text.
     pub(crate) async fn letters(&self, to: &'static str) -> Vec<(String, String)> {
-        let list = |tx: &mut Tx<'_>| Ok(network::letters::list(tx, None, 1000)?);
+        let list = |tx: &mut Tx<'_>| Ok(network::emails::list(tx, None, 1000)?);
         let all = self.store.read(list).await.unwrap().into_iter();
         all.filter(|letter| letter.recipient == to)
             .map(|letter| {
-                let text = letter.text.unwrap().reveal().to_owned();
+                let text = letter.text.unwrap().expose_secret().to_owned();
                 (letter.subject, text)
             })
             .collect()

@@ -3,21 +3,21 @@
 use ads::evaluator::Audience;
 use ads::evaluator::Operator::{Eq, Gte};
 use base::{Secret, UserId};
-use network::audit::By;
-use network::particulars::{Edit, edit};
+use network::audit::AuditActor;
+use network::private_profiles::{PrivateProfileChanges, update};
 
 use crate::world::{World, audience, criterion, on_each_engine};
 
 const DAY_MS: i64 = 86_400_000;
 
 async fn tell(world: &World, user: UserId, born_on: &'static str, gender: &'static str) {
-    let told = Edit {
+    let told = PrivateProfileChanges {
         born_on: Some(born_on.to_owned()),
         gender: Some(gender.to_owned()),
         phone: None,
     };
     world
-        .write(move |tx| edit(tx, &By::user(user, ""), user, &told))
+        .write(move |tx| update(tx, &AuditActor::user(user, ""), user, &told))
         .await;
 }
 

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ads::evaluator::{Audience, Criterion, Estimate, Evaluator, Operator};
 use ads::gazetteer::gazetteer;
-use base::seal::{Keyring, MasterKey};
-use base::{Chance, Clock, PostId, Time, UserId};
-use network::audit::By;
-use network::insights::Wanted;
-use network::posts::{Author, NewPost};
-use network::profiles::Edit;
-use network::search::Search;
+use base::encryption::{Keyring, MasterKey};
+use base::{Clock, PostId, Rng, Time, UserId};
+use network::audit::AuditActor;
+use network::insights::InsightsQuery;
+use network::posts::{NewPost, PostAuthor};
+use network::profiles::ProfileChanges;
+use network::search::PostSearch;
 use network::users::NewUser;
 use store::{DatabaseLocation, Store, StoreOptions, TransactionWork};
 use tempfile::TempDir;
@@ -24,7 +24,7 @@ pub(crate) struct World {
     pub(crate) store: Arc<Store>,
     pub(crate) clock: Clock,
     pub(crate) evaluator: Arc<Evaluator>,
-    search: Arc<Search>,
+    search: Arc<PostSearch>,
     _folder: TempDir,
 }
 
@@ -63,8 +63,8 @@ fn fresh_database(server: &str) -> DatabaseLocation {
 
 impl World {
     async fn open(location: DatabaseLocation, folder: TempDir) -> Self {
-        let clock = Clock::frozen(START);
-        let key = MasterKey::new(&Chance::seeded(1)).unwrap();
+        let clock = Clock::frozen_at(START);
+        let key = MasterKey::generate(&Rng::from_seed(1)).unwrap();
         let options = StoreOptions {
             location,
             data_dir: folder.path().to_owned(),
@@ -72,11 +72,11 @@ impl World {
             node: 0,
             migrate: true,
             clock: clock.clone(),
-            rng: Chance::Os,
+            rng: Rng::Os,
             keyring: Keyring::new(key, Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
-        let search = Search::open(&folder.path().join("search")).unwrap();
+        let search = PostSearch::open(&folder.path().join("search")).unwrap();
         Self {
             store,
             clock,
@@ -105,7 +105,7 @@ impl World {
     }
 
     pub(crate) async fn say(&self, author: UserId, text: &str) -> PostId {
-        let by = Author {
+        let by = PostAuthor {
             user_id: author,
             app_id: None,
             self_serve: false,
@@ -120,12 +120,14 @@ impl World {
     }
 
     pub(crate) async fn live_at(&self, user: UserId, location: &str) {
-        let edit = Edit {
+        let edit = ProfileChanges {
             location: Some(location.to_owned()),
-            ..Edit::default()
+            ..ProfileChanges::default()
         };
-        self.write(move |tx| network::profiles::edit(tx, &By::user(user, ""), user, &edit))
-            .await;
+        self.write(move |tx| {
+            network::profiles::update(tx, &AuditActor::user(user, ""), user, &edit)
+        })
+        .await;
     }
 
     /// Everything that was written can be found, and the log tells of it: other tests on the same
@@ -137,7 +139,7 @@ impl World {
                 Ok(read >= store::event_log::highest_seq(tx)?)
             };
             if self.store.read(read).await.unwrap() {
-                return self.search.finish(&self.store).await.unwrap();
+                return self.search.drain_log(&self.store).await.unwrap();
             }
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
@@ -170,13 +172,19 @@ impl World {
 
 impl World {
     /// How much is written, and what comes with it.
-    pub(crate) async fn insights(&self, wanted: &Wanted, step_ms: i64) -> (Vec<u64>, Vec<String>) {
+    pub(crate) async fn insights(
+        &self,
+        wanted: &InsightsQuery,
+        step_ms: i64,
+    ) -> (Vec<u64>, Vec<String>) {
         self.settled().await;
         let (evaluator, wanted) = (Arc::clone(&self.evaluator), wanted.clone());
         let snapshot = self.search.snapshot();
         let read = move |tx: &mut store::Tx<'_>| {
-            let volume = network::insights::volume(tx, &snapshot, &wanted, step_ms)?;
-            let related = evaluator.insights.related(tx, &snapshot, &wanted)?;
+            let volume = network::insights::count_volume(tx, &snapshot, &wanted, step_ms)?;
+            let related = evaluator
+                .insights
+                .find_related_keywords(tx, &snapshot, &wanted)?;
             Ok((volume, related.to_vec()))
         };
         self.store.read(read).await.unwrap()

@@ -1,22 +1,22 @@
 //! From the text of one element to its records.
 
 use super::{
-    Around, Fault, RawAccount, RawDeletedHeader, RawLike, RawListInfo, RawNote, RawProfile,
-    RawTalk, RawTie, Wrapped,
+    ConversionContext, ElementError, RawAccount, RawConversation, RawDeletedHeader, RawLike,
+    RawListInfo, RawNote, RawProfile, RawRelation, WrappedPost,
 };
-use crate::kinds::Kind;
-use crate::{DeletedPost, NoteTweet, Record, Tie};
+use crate::data_types::ReadableDataType;
+use crate::{ArchiveRecord, ArchivedDeletion, ArchivedNote, UserRelation};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::marker::PhantomData;
 
 /// `{"account": {...}}`: the one value within, whatever it is called.
-struct Inner<T>(T);
+struct SingleEntry<T>(T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Inner<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for SingleEntry<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Visitor<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Visitor<T> {
+        struct SingleEntryVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for SingleEntryVisitor<T> {
             type Value = T;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,63 +33,81 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Inner<T> {
                 entry.map(|(_, value)| value).ok_or_else(missing)
             }
         }
-        from.deserialize_map(Visitor(PhantomData)).map(Inner)
+        from.deserialize_map(SingleEntryVisitor(PhantomData))
+            .map(SingleEntry)
     }
 }
 
-fn inner<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Fault> {
-    Ok(serde_json::from_str::<Inner<T>>(json)?.0)
+fn parse_single_entry<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ElementError> {
+    Ok(serde_json::from_str::<SingleEntry<T>>(json)?.0)
 }
 
 /// The note of one element, and its text before links were expanded.
-pub(crate) fn read_note(json: &str) -> Result<(NoteTweet, String), Fault> {
-    inner::<RawNote<'_>>(json)?.note()
+pub(crate) fn parse_note(json: &str) -> Result<(ArchivedNote, String), ElementError> {
+    parse_single_entry::<RawNote<'_>>(json)?.to_note()
 }
 
 /// Appends the records of one element of a file of this kind.
-pub(crate) fn convert(
-    kind: Kind,
+pub(crate) fn convert_element(
+    kind: ReadableDataType,
     json: &str,
-    around: Around<'_>,
-    records: &mut Vec<Record>,
-) -> Result<(), Fault> {
-    let tie = || inner::<RawTie>(json)?.id();
-    let to = |to| Tie {
+    around: ConversionContext<'_>,
+    records: &mut Vec<ArchiveRecord>,
+) -> Result<(), ElementError> {
+    let tie = || parse_single_entry::<RawRelation>(json)?.parse_id();
+    let to = |to| UserRelation {
         to: Some(to),
-        ..Tie::default()
+        ..UserRelation::default()
     };
     records.push(match kind {
-        Kind::Account => Record::Account(inner::<RawAccount<'_>>(json)?.account()?),
-        Kind::Profile => Record::Profile(inner::<RawProfile<'_>>(json)?.profile()),
-        Kind::Note => Record::NoteTweet(read_note(json)?.0),
-        Kind::Post => Record::Post(Box::new(Wrapped::read(json)?.post(around)?)),
-        Kind::DeletedPost => Record::DeletedPost(deleted(json, around)?),
-        Kind::DeletedHeader => Record::DeletedPost(inner::<RawDeletedHeader<'_>>(json)?.deleted()?),
-        Kind::Follower => Record::Follow(Tie {
+        ReadableDataType::Account => {
+            ArchiveRecord::Account(parse_single_entry::<RawAccount<'_>>(json)?.to_account()?)
+        }
+        ReadableDataType::Profile => {
+            ArchiveRecord::Profile(parse_single_entry::<RawProfile<'_>>(json)?.to_profile())
+        }
+        ReadableDataType::Note => ArchiveRecord::NoteTweet(parse_note(json)?.0),
+        ReadableDataType::Post => {
+            ArchiveRecord::Post(Box::new(WrappedPost::parse_post(json)?.to_post(around)?))
+        }
+        ReadableDataType::DeletedPost => {
+            ArchiveRecord::DeletedPost(convert_deleted_post(json, around)?)
+        }
+        ReadableDataType::DeletedHeader => ArchiveRecord::DeletedPost(
+            parse_single_entry::<RawDeletedHeader<'_>>(json)?.to_deleted_post()?,
+        ),
+        ReadableDataType::Follower => ArchiveRecord::Follow(UserRelation {
             from: Some(tie()?),
-            ..Tie::default()
+            ..UserRelation::default()
         }),
-        Kind::Following => Record::Follow(to(tie()?)),
-        Kind::Block => Record::Block(to(tie()?)),
-        Kind::Mute => Record::Mute(to(tie()?)),
-        Kind::Like => Record::Like(inner::<RawLike<'_>>(json)?.like()?),
-        Kind::Talk => return inner::<RawTalk<'_>>(json)?.events(records),
-        Kind::List(role) => {
-            let lists = inner::<RawListInfo<'_>>(json)?.lists(role);
-            records.extend(lists.into_iter().map(Record::List));
+        ReadableDataType::Following => ArchiveRecord::Follow(to(tie()?)),
+        ReadableDataType::Block => ArchiveRecord::Block(to(tie()?)),
+        ReadableDataType::Mute => ArchiveRecord::Mute(to(tie()?)),
+        ReadableDataType::Like => {
+            ArchiveRecord::Like(parse_single_entry::<RawLike<'_>>(json)?.to_like()?)
+        }
+        ReadableDataType::Conversation => {
+            return parse_single_entry::<RawConversation<'_>>(json)?.append_events(records);
+        }
+        ReadableDataType::List(role) => {
+            let lists = parse_single_entry::<RawListInfo<'_>>(json)?.to_lists(role);
+            records.extend(lists.into_iter().map(ArchiveRecord::List));
             return Ok(());
         }
     });
     Ok(())
 }
 
-fn deleted(json: &str, around: Around<'_>) -> Result<DeletedPost, Fault> {
-    let raw = Wrapped::read(json)?;
-    Ok(DeletedPost {
+fn convert_deleted_post(
+    json: &str,
+    around: ConversionContext<'_>,
+) -> Result<ArchivedDeletion, ElementError> {
+    let raw = WrappedPost::parse_post(json)?;
+    Ok(ArchivedDeletion {
         id: raw
             .id()
-            .ok_or_else(|| Fault::bad("a deleted post without an id"))?,
+            .ok_or_else(|| ElementError::unreadable("a deleted post without an id"))?,
         deleted_at_ms: raw.deleted_at_ms(),
-        post: raw.post(around).ok().map(Box::new),
+        post: raw.to_post(around).ok().map(Box::new),
     })
 }

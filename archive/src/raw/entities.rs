@@ -1,42 +1,42 @@
 //! Links, mentions and attachments as they stand in a post.
 
-use crate::lenient::{Items, Number, Text};
-use crate::{Media, MediaKind, Mention, Url, Variant};
+use crate::lenient::{LenientList, LenientNumber, LenientText};
+use crate::{ArchivedMedia, ArchivedMediaKind, ArchivedMention, ArchivedUrl, ArchivedVariant};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RawEntities<'a> {
     #[serde(borrow)]
-    pub(crate) urls: Items<RawUrl<'a>>,
+    pub(crate) urls: LenientList<RawUrl<'a>>,
     #[serde(borrow)]
-    pub(crate) user_mentions: Items<RawMention<'a>>,
+    pub(crate) user_mentions: LenientList<RawMention<'a>>,
     #[serde(borrow)]
-    pub(crate) media: Items<RawMedia<'a>>,
+    pub(crate) media: LenientList<RawMedia<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RawUrl<'a> {
     #[serde(borrow, alias = "shortUrl")]
-    url: Text<'a>,
+    url: LenientText<'a>,
     #[serde(borrow, alias = "expandedUrl", alias = "expanded")]
-    expanded_url: Text<'a>,
+    expanded_url: LenientText<'a>,
     #[serde(borrow, alias = "displayUrl", alias = "display")]
-    display_url: Text<'a>,
+    display_url: LenientText<'a>,
 }
 
 impl RawUrl<'_> {
-    pub(crate) fn url(&self) -> Url {
+    pub(crate) fn to_url(&self) -> ArchivedUrl {
         let expanded = if self.expanded_url.is_empty() {
             &self.url
         } else {
             &self.expanded_url
         };
-        Url {
-            short: self.url.owned(),
-            expanded: expanded.owned(),
-            display: self.display_url.owned(),
+        ArchivedUrl {
+            short: self.url.to_text(),
+            expanded: expanded.to_text(),
+            display: self.display_url.to_text(),
             in_text: true,
         }
     }
@@ -45,21 +45,21 @@ impl RawUrl<'_> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RawMention<'a> {
-    id: Number,
+    id: LenientNumber,
     #[serde(alias = "userId")]
-    id_str: Number,
+    id_str: LenientNumber,
     #[serde(borrow, alias = "screenName")]
-    screen_name: Text<'a>,
+    screen_name: LenientText<'a>,
     #[serde(borrow)]
-    name: Text<'a>,
+    name: LenientText<'a>,
 }
 
 impl RawMention<'_> {
-    pub(crate) fn mention(&self) -> Mention {
-        Mention {
+    pub(crate) fn to_mention(&self) -> ArchivedMention {
+        ArchivedMention {
             id: self.id_str.0.or(self.id.0).filter(|id| *id > 0),
-            handle: self.screen_name.owned(),
-            name: self.name.owned(),
+            handle: self.screen_name.to_text(),
+            name: self.name.to_text(),
         }
     }
 }
@@ -67,90 +67,91 @@ impl RawMention<'_> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RawMedia<'a> {
-    id: Number,
-    id_str: Number,
+    id: LenientNumber,
+    id_str: LenientNumber,
     #[serde(borrow)]
-    pub(crate) url: Text<'a>,
+    pub(crate) url: LenientText<'a>,
     #[serde(borrow)]
-    media_url: Text<'a>,
+    media_url: LenientText<'a>,
     #[serde(borrow)]
-    media_url_https: Text<'a>,
+    media_url_https: LenientText<'a>,
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    kind: LenientText<'a>,
     #[serde(borrow)]
-    ext_alt_text: Text<'a>,
-    sizes: Option<Sizes>,
+    ext_alt_text: LenientText<'a>,
+    sizes: Option<RawMediaSizes>,
     #[serde(borrow)]
-    video_info: Option<VideoInfo<'a>>,
+    video_info: Option<RawVideoInfo<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Sizes {
-    large: Option<Size>,
+struct RawMediaSizes {
+    large: Option<RawMediaSize>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Size {
-    w: Number,
-    h: Number,
+struct RawMediaSize {
+    w: LenientNumber,
+    h: LenientNumber,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct VideoInfo<'a> {
-    duration_millis: Number,
+struct RawVideoInfo<'a> {
+    duration_millis: LenientNumber,
     #[serde(borrow)]
-    variants: Items<RawVariant<'a>>,
+    variants: LenientList<RawVariant<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct RawVariant<'a> {
-    bitrate: Number,
+    bitrate: LenientNumber,
     #[serde(borrow)]
-    content_type: Text<'a>,
+    content_type: LenientText<'a>,
     #[serde(borrow)]
-    url: Text<'a>,
+    url: LenientText<'a>,
 }
 
 impl RawMedia<'_> {
-    pub(crate) fn media(&self) -> Media {
+    pub(crate) fn to_media(&self) -> ArchivedMedia {
         let address = if self.media_url_https.is_empty() {
             &self.media_url
         } else {
             &self.media_url_https
         };
         let size = self.sizes.as_ref().and_then(|sizes| sizes.large.as_ref());
-        let pixels =
-            |number: Option<Number>| number.and_then(|n| u32::try_from(n.0?).ok()).unwrap_or(0);
+        let pixels = |number: Option<LenientNumber>| {
+            number.and_then(|n| u32::try_from(n.0?).ok()).unwrap_or(0)
+        };
         let film = self.video_info.as_ref();
-        let variants = film.map(|film| film.variants.iter().map(RawVariant::variant).collect());
-        Media {
+        let variants = film.map(|film| film.variants.iter().map(RawVariant::to_variant).collect());
+        ArchivedMedia {
             id: self.id_str.0.or(self.id.0).unwrap_or(0),
             kind: match &*self.kind {
-                "video" => MediaKind::Video,
-                "animated_gif" => MediaKind::AnimatedGif,
-                _ => MediaKind::Photo,
+                "video" => ArchivedMediaKind::Video,
+                "animated_gif" => ArchivedMediaKind::AnimatedGif,
+                _ => ArchivedMediaKind::Photo,
             },
             files: Vec::new(),
-            url: address.owned(),
-            alt: self.ext_alt_text.some(),
+            url: address.to_text(),
+            alt: self.ext_alt_text.non_empty(),
             width: pixels(size.map(|size| size.w)),
             height: pixels(size.map(|size| size.h)),
             duration_ms: film.and_then(|film| film.duration_millis.0),
             variants: variants.unwrap_or_default(),
-            ..Media::default()
+            ..ArchivedMedia::default()
         }
     }
 }
 
 impl RawVariant<'_> {
-    fn variant(&self) -> Variant {
-        Variant {
-            url: self.url.owned(),
-            content_type: self.content_type.owned(),
+    fn to_variant(&self) -> ArchivedVariant {
+        ArchivedVariant {
+            url: self.url.to_text(),
+            content_type: self.content_type.to_text(),
             bitrate: self.bitrate.0,
         }
     }

@@ -1,41 +1,41 @@
 //! List objects of the v1.1 shape.
 
-use super::{Fault, RawUser};
-use crate::List;
-use crate::lenient::{Number, Text};
-use crate::text::unescape;
+use super::{ElementError, RawUser};
+use crate::ArchivedList;
+use crate::lenient::{LenientNumber, LenientText};
+use crate::text::unescape_entities;
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RawList<'a> {
-    id: Number,
-    id_str: Number,
+    id: LenientNumber,
+    id_str: LenientNumber,
     #[serde(borrow)]
-    name: Text<'a>,
+    name: LenientText<'a>,
     #[serde(borrow)]
-    description: Text<'a>,
+    description: LenientText<'a>,
     #[serde(borrow)]
-    mode: Text<'a>,
+    mode: LenientText<'a>,
     #[serde(borrow)]
-    uri: Text<'a>,
+    uri: LenientText<'a>,
     #[serde(borrow)]
     pub(crate) user: Option<Box<RawUser<'a>>>,
 }
 
 impl RawList<'_> {
-    pub(crate) fn list(&self) -> Result<List, Fault> {
+    pub(crate) fn to_list(&self) -> Result<ArchivedList, ElementError> {
         let id = self.id_str.0.or(self.id.0);
         let owner = self.user.as_deref();
-        Ok(List {
-            id: Some(id.ok_or_else(|| Fault::bad("a list without an id"))?),
+        Ok(ArchivedList {
+            id: Some(id.ok_or_else(|| ElementError::unreadable("a list without an id"))?),
             owner: owner.and_then(RawUser::id),
-            owner_handle: owner.and_then(|owner| owner.screen_name.some()),
-            name: unescape(&self.name),
-            description: unescape(&self.description),
+            owner_handle: owner.and_then(|owner| owner.screen_name.non_empty()),
+            name: unescape_entities(&self.name),
+            description: unescape_entities(&self.description),
             private: &*self.mode == "private",
-            url: self.uri.owned(),
-            ..List::default()
+            url: self.uri.to_text(),
+            ..ArchivedList::default()
         })
     }
 }

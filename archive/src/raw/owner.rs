@@ -1,35 +1,38 @@
 //! What an archive holds besides posts.
 
-use super::Fault;
+use super::ElementError;
 use super::entities::{RawMention, RawUrl};
-use crate::lenient::{Items, Number, Text};
-use crate::text::{Draft, unescape};
-use crate::{Account, DeletedPost, Like, List, ListRole, NoteTweet, Profile, time};
+use crate::lenient::{LenientList, LenientNumber, LenientText};
+use crate::text::{TextDraft, unescape_entities};
+use crate::{
+    ArchivedAccount, ArchivedDeletion, ArchivedLike, ArchivedList, ArchivedListRole, ArchivedNote,
+    ArchivedProfile, time,
+};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct RawAccount<'a> {
-    account_id: Number,
+    account_id: LenientNumber,
     #[serde(borrow)]
-    username: Text<'a>,
+    username: LenientText<'a>,
     #[serde(borrow)]
-    account_display_name: Text<'a>,
+    account_display_name: LenientText<'a>,
     #[serde(borrow)]
-    created_at: Text<'a>,
+    created_at: LenientText<'a>,
 }
 
 impl RawAccount<'_> {
-    pub(crate) fn account(&self) -> Result<Account, Fault> {
+    pub(crate) fn to_account(&self) -> Result<ArchivedAccount, ElementError> {
         let id = self
             .account_id
             .0
-            .ok_or_else(|| Fault::bad("an account without an id"))?;
-        Ok(Account {
+            .ok_or_else(|| ElementError::unreadable("an account without an id"))?;
+        Ok(ArchivedAccount {
             id,
-            handle: self.username.owned(),
-            name: self.account_display_name.owned(),
-            created_at_ms: time::of_id(id)
+            handle: self.username.to_text(),
+            name: self.account_display_name.to_text(),
+            created_at_ms: time::from_id(id)
                 .or_else(|| time::parse(&self.created_at))
                 .unwrap_or(0),
         })
@@ -42,65 +45,65 @@ pub(crate) struct RawProfile<'a> {
     #[serde(borrow)]
     description: RawDescription<'a>,
     #[serde(borrow)]
-    avatar_media_url: Text<'a>,
+    avatar_media_url: LenientText<'a>,
     #[serde(borrow)]
-    header_media_url: Text<'a>,
+    header_media_url: LenientText<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct RawDescription<'a> {
     #[serde(borrow)]
-    bio: Text<'a>,
+    bio: LenientText<'a>,
     #[serde(borrow)]
-    website: Text<'a>,
+    website: LenientText<'a>,
     #[serde(borrow)]
-    location: Text<'a>,
+    location: LenientText<'a>,
 }
 
 impl RawProfile<'_> {
-    pub(crate) fn profile(&self) -> Profile {
-        Profile {
-            bio: unescape(&self.description.bio),
-            website: self.description.website.owned(),
-            location: unescape(&self.description.location),
-            avatar_url: self.avatar_media_url.owned(),
-            header_url: self.header_media_url.owned(),
+    pub(crate) fn to_profile(&self) -> ArchivedProfile {
+        ArchivedProfile {
+            bio: unescape_entities(&self.description.bio),
+            website: self.description.website.to_text(),
+            location: unescape_entities(&self.description.location),
+            avatar_url: self.avatar_media_url.to_text(),
+            header_url: self.header_media_url.to_text(),
         }
     }
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct RawTie {
-    account_id: Number,
+pub(crate) struct RawRelation {
+    account_id: LenientNumber,
 }
 
-impl RawTie {
-    pub(crate) fn id(&self) -> Result<i64, Fault> {
+impl RawRelation {
+    pub(crate) fn parse_id(&self) -> Result<i64, ElementError> {
         self.account_id
             .0
-            .ok_or_else(|| Fault::bad("an entry without an account id"))
+            .ok_or_else(|| ElementError::unreadable("an entry without an account id"))
     }
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct RawLike<'a> {
-    tweet_id: Number,
+    tweet_id: LenientNumber,
     #[serde(borrow)]
-    full_text: Text<'a>,
+    full_text: LenientText<'a>,
 }
 
 impl RawLike<'_> {
-    pub(crate) fn like(&self) -> Result<Like, Fault> {
-        Ok(Like {
+    pub(crate) fn to_like(&self) -> Result<ArchivedLike, ElementError> {
+        Ok(ArchivedLike {
             user: None,
             post: self
                 .tweet_id
                 .0
-                .ok_or_else(|| Fault::bad("a like without a post id"))?,
-            text: unescape(&self.full_text),
+                .ok_or_else(|| ElementError::unreadable("a like without a post id"))?,
+            text: unescape_entities(&self.full_text),
             at_ms: None,
         })
     }
@@ -110,28 +113,28 @@ impl RawLike<'_> {
 #[serde(default)]
 pub(crate) struct RawListInfo<'a> {
     #[serde(borrow)]
-    url: Text<'a>,
+    url: LenientText<'a>,
     #[serde(borrow)]
-    urls: Items<Text<'a>>,
+    urls: LenientList<LenientText<'a>>,
 }
 
 impl RawListInfo<'_> {
-    pub(crate) fn lists(&self, role: ListRole) -> Vec<List> {
+    pub(crate) fn to_lists(&self, role: ArchivedListRole) -> Vec<ArchivedList> {
         let one = Some(&self.url).filter(|url| !url.is_empty());
         one.into_iter()
             .chain(self.urls.iter())
-            .map(|url| list(url, role))
+            .map(|url| list_from_url(url, role))
             .collect()
     }
 }
 
 /// Reads `https://twitter.com/handle/lists/name` and `https://twitter.com/i/lists/123`.
-fn list(url: &str, role: ListRole) -> List {
+fn list_from_url(url: &str, role: ArchivedListRole) -> ArchivedList {
     let (before, name) = url.rsplit_once('/').unwrap_or(("", url));
     let handle = before
         .strip_suffix("/lists")
         .and_then(|path| path.rsplit_once('/'));
-    List {
+    ArchivedList {
         id: name.parse().ok(),
         owner_handle: handle
             .map(|(_, handle)| handle.to_owned())
@@ -139,7 +142,7 @@ fn list(url: &str, role: ListRole) -> List {
         name: name.to_owned(),
         role,
         url: url.to_owned(),
-        ..List::default()
+        ..ArchivedList::default()
     }
 }
 
@@ -147,18 +150,18 @@ fn list(url: &str, role: ListRole) -> List {
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct RawDeletedHeader<'a> {
     #[serde(rename = "tweet_id")]
-    tweet_id: Number,
+    tweet_id: LenientNumber,
     #[serde(borrow, rename = "deleted_at")]
-    deleted_at: Text<'a>,
+    deleted_at: LenientText<'a>,
 }
 
 impl RawDeletedHeader<'_> {
-    pub(crate) fn deleted(&self) -> Result<DeletedPost, Fault> {
-        Ok(DeletedPost {
+    pub(crate) fn to_deleted_post(&self) -> Result<ArchivedDeletion, ElementError> {
+        Ok(ArchivedDeletion {
             id: self
                 .tweet_id
                 .0
-                .ok_or_else(|| Fault::bad("a deleted post without an id"))?,
+                .ok_or_else(|| ElementError::unreadable("a deleted post without an id"))?,
             deleted_at_ms: time::parse(&self.deleted_at),
             post: None,
         })
@@ -168,9 +171,9 @@ impl RawDeletedHeader<'_> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct RawNote<'a> {
-    note_tweet_id: Number,
+    note_tweet_id: LenientNumber,
     #[serde(borrow)]
-    created_at: Text<'a>,
+    created_at: LenientText<'a>,
     #[serde(borrow)]
     core: Option<RawCore<'a>>,
 }
@@ -179,37 +182,37 @@ pub(crate) struct RawNote<'a> {
 #[serde(default)]
 struct RawCore<'a> {
     #[serde(borrow)]
-    text: Text<'a>,
+    text: LenientText<'a>,
     #[serde(borrow)]
-    urls: Items<RawUrl<'a>>,
+    urls: LenientList<RawUrl<'a>>,
     #[serde(borrow)]
-    mentions: Items<RawMention<'a>>,
+    mentions: LenientList<RawMention<'a>>,
 }
 
 impl RawNote<'_> {
     /// The note, and its text before links were expanded.
-    pub(crate) fn note(&self) -> Result<(NoteTweet, String), Fault> {
+    pub(crate) fn to_note(&self) -> Result<(ArchivedNote, String), ElementError> {
         let id = self
             .note_tweet_id
             .0
-            .ok_or_else(|| Fault::bad("a note without an id"))?;
+            .ok_or_else(|| ElementError::unreadable("a note without an id"))?;
         let core = self
             .core
             .as_ref()
-            .ok_or_else(|| Fault::bad("a note without text"))?;
-        let time = time::parse(&self.created_at).or_else(|| time::of_id(id));
-        let plain = unescape(&core.text);
-        let mut draft = Draft {
+            .ok_or_else(|| ElementError::unreadable("a note without text"))?;
+        let time = time::parse(&self.created_at).or_else(|| time::from_id(id));
+        let plain = unescape_entities(&core.text);
+        let mut draft = TextDraft {
             text: plain.clone(),
-            urls: core.urls.iter().map(RawUrl::url).collect(),
+            urls: core.urls.iter().map(RawUrl::to_url).collect(),
         };
-        draft.expand();
-        let note = NoteTweet {
+        draft.expand_links();
+        let note = ArchivedNote {
             id,
             text: draft.text,
-            created_at_ms: time.ok_or_else(|| Fault::bad("a note without a time"))?,
+            created_at_ms: time.ok_or_else(|| ElementError::unreadable("a note without a time"))?,
             urls: draft.urls,
-            mentions: core.mentions.iter().map(RawMention::mention).collect(),
+            mentions: core.mentions.iter().map(RawMention::to_mention).collect(),
         };
         Ok((note, plain))
     }

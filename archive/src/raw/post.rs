@@ -1,17 +1,17 @@
 //! Post objects, of the archive and of the v1.1 shape.
 
 use super::entities::{RawEntities, RawMedia, RawMention, RawUrl};
-use super::{Fault, RawUser};
-use crate::lenient::{Flag, Items, Number, Text};
-use crate::notes::Notes;
-use crate::text::{self, Draft};
-use crate::{Media, Mention, NoteTweet, Post, Repost, time};
+use super::{ElementError, RawUser};
+use crate::lenient::{LenientFlag, LenientList, LenientNumber, LenientText};
+use crate::notes::NoteIndex;
+use crate::text::{self, TextDraft};
+use crate::{ArchivedMedia, ArchivedMention, ArchivedNote, ArchivedPost, ArchivedRepost, time};
 use serde::Deserialize;
 
 /// A post as archives hold it: within `tweet` or, of old, bare.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Wrapped<'a> {
+pub(crate) struct WrappedPost<'a> {
     #[serde(borrow)]
     tweet: Option<Box<RawPost<'a>>>,
 }
@@ -19,40 +19,40 @@ pub(crate) struct Wrapped<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RawPost<'a> {
-    id: Number,
-    id_str: Number,
+    id: LenientNumber,
+    id_str: LenientNumber,
     #[serde(borrow)]
-    full_text: Option<Text<'a>>,
+    full_text: Option<LenientText<'a>>,
     #[serde(borrow)]
-    text: Option<Text<'a>>,
+    text: Option<LenientText<'a>>,
     #[serde(borrow)]
-    created_at: Text<'a>,
+    created_at: LenientText<'a>,
     #[serde(borrow)]
-    lang: Text<'a>,
+    lang: LenientText<'a>,
     #[serde(borrow)]
-    source: Text<'a>,
-    favorite_count: Number,
-    retweet_count: Number,
-    possibly_sensitive: Flag,
-    in_reply_to_status_id: Number,
-    in_reply_to_status_id_str: Number,
-    in_reply_to_user_id: Number,
-    in_reply_to_user_id_str: Number,
+    source: LenientText<'a>,
+    favorite_count: LenientNumber,
+    retweet_count: LenientNumber,
+    possibly_sensitive: LenientFlag,
+    in_reply_to_status_id: LenientNumber,
+    in_reply_to_status_id_str: LenientNumber,
+    in_reply_to_user_id: LenientNumber,
+    in_reply_to_user_id_str: LenientNumber,
     #[serde(borrow)]
-    in_reply_to_screen_name: Text<'a>,
+    in_reply_to_screen_name: LenientText<'a>,
     #[serde(borrow)]
     entities: Option<RawEntities<'a>>,
     #[serde(borrow)]
     extended_entities: Option<RawEntities<'a>>,
     #[serde(borrow)]
-    extended_tweet: Option<Whole<'a>>,
-    edit_info: Option<EditInfo>,
-    community_id: Number,
-    community_id_str: Number,
-    quoted_status_id: Number,
-    quoted_status_id_str: Number,
+    extended_tweet: Option<RawExtendedTweet<'a>>,
+    edit_info: Option<RawEditInfo>,
+    community_id: LenientNumber,
+    community_id_str: LenientNumber,
+    quoted_status_id: LenientNumber,
+    quoted_status_id_str: LenientNumber,
     #[serde(borrow)]
-    deleted_at: Text<'a>,
+    deleted_at: LenientText<'a>,
     #[serde(borrow)]
     pub(crate) quoted_status: Option<Box<RawPost<'a>>>,
     #[serde(borrow)]
@@ -64,9 +64,9 @@ pub(crate) struct RawPost<'a> {
 /// Where the whole of a shortened post stands in streamed objects.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Whole<'a> {
+struct RawExtendedTweet<'a> {
     #[serde(borrow)]
-    full_text: Option<Text<'a>>,
+    full_text: Option<LenientText<'a>>,
     #[serde(borrow)]
     entities: Option<RawEntities<'a>>,
     #[serde(borrow)]
@@ -75,34 +75,34 @@ struct Whole<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct EditInfo {
-    initial: Option<EditControl>,
-    edit: Option<Edit>,
+struct RawEditInfo {
+    initial: Option<RawEditControl>,
+    edit: Option<RawEdit>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Edit {
-    edit_control_initial: Option<EditControl>,
+struct RawEdit {
+    edit_control_initial: Option<RawEditControl>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct EditControl {
-    edit_tweet_ids: Items<Number>,
+struct RawEditControl {
+    edit_tweet_ids: LenientList<LenientNumber>,
 }
 
 /// What a post's surroundings tell of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Around<'n> {
+pub(crate) struct ConversionContext<'n> {
     pub(crate) author: Option<i64>,
-    pub(crate) notes: &'n Notes,
+    pub(crate) notes: &'n NoteIndex,
     /// Whether `RT @name:` alone makes a repost, as in archives.
     pub(crate) reposts_by_text: bool,
 }
 
-impl<'a> Wrapped<'a> {
-    pub(crate) fn read(json: &'a str) -> Result<RawPost<'a>, Fault> {
+impl<'a> WrappedPost<'a> {
+    pub(crate) fn parse_post(json: &'a str) -> Result<RawPost<'a>, ElementError> {
         match serde_json::from_str::<Self>(json)?.tweet {
             Some(post) => Ok(*post),
             None => Ok(serde_json::from_str(json)?),
@@ -124,25 +124,29 @@ impl<'a> RawPost<'a> {
         time::parse(&self.deleted_at)
     }
 
-    pub(crate) fn post(&self, around: Around<'_>) -> Result<Post, Fault> {
+    pub(crate) fn to_post(
+        &self,
+        around: ConversionContext<'_>,
+    ) -> Result<ArchivedPost, ElementError> {
         let id = self
             .id()
-            .ok_or_else(|| Fault::bad("a post without an id"))?;
-        let created = time::of_id(id).or_else(|| time::parse(&self.created_at));
-        let created_at_ms = created.ok_or_else(|| Fault::bad("a post without a time"))?;
+            .ok_or_else(|| ElementError::unreadable("a post without an id"))?;
+        let created = time::from_id(id).or_else(|| time::parse(&self.created_at));
+        let created_at_ms =
+            created.ok_or_else(|| ElementError::unreadable("a post without a time"))?;
         let raw_text = self
             .raw_text()
-            .ok_or_else(|| Fault::bad("a post without text"))?;
-        let plain = text::unescape(raw_text);
-        let mentions = self.mentions();
-        let repost_of = self.repost(&plain, &mentions, around);
-        let note = around.notes.of_post(created_at_ms, &plain);
-        let (draft, quoted_post) = self.draft(id, plain, repost_of.is_some(), note);
+            .ok_or_else(|| ElementError::unreadable("a post without text"))?;
+        let plain = text::unescape_entities(raw_text);
+        let mentions = self.to_mentions();
+        let repost_of = self.to_repost(&plain, &mentions, around);
+        let note = around.notes.find_note(created_at_ms, &plain);
+        let (draft, quoted_post) = self.build_draft(id, plain, repost_of.is_some(), note);
         let user = self
             .user
             .as_deref()
             .filter(|user| !user.screen_name.is_empty());
-        Ok(Post {
+        Ok(ArchivedPost {
             id,
             author: self
                 .user
@@ -150,15 +154,18 @@ impl<'a> RawPost<'a> {
                 .and_then(|user| user.id())
                 .or(around.author),
             created_at_ms,
-            lang: self.lang.some(),
-            source: Some(text::anchor_words(&self.source).to_owned())
+            lang: self.lang.non_empty(),
+            source: Some(text::anchor_text(&self.source).to_owned())
                 .filter(|name| !name.is_empty()),
-            in_reply_to_post: id_of(self.in_reply_to_status_id_str, self.in_reply_to_status_id),
-            in_reply_to_user: id_of(self.in_reply_to_user_id_str, self.in_reply_to_user_id),
-            in_reply_to_handle: self.in_reply_to_screen_name.some(),
+            in_reply_to_post: positive_id(
+                self.in_reply_to_status_id_str,
+                self.in_reply_to_status_id,
+            ),
+            in_reply_to_user: positive_id(self.in_reply_to_user_id_str, self.in_reply_to_user_id),
+            in_reply_to_handle: self.in_reply_to_screen_name.non_empty(),
             quoted_post,
             repost_of,
-            media: self.media(id)?,
+            media: self.to_media(id)?,
             text: draft.text,
             urls: draft.urls,
             mentions,
@@ -166,36 +173,36 @@ impl<'a> RawPost<'a> {
             possibly_sensitive: self.possibly_sensitive.0,
             like_count: self.favorite_count.0.unwrap_or(0),
             repost_count: self.retweet_count.0.unwrap_or(0),
-            community_id: id_of(self.community_id_str, self.community_id),
+            community_id: positive_id(self.community_id_str, self.community_id),
             note: note.map(|note| note.id),
-            user: user.map(RawUser::user).transpose()?.map(Box::new),
-            ..Post::default()
+            user: user.map(RawUser::to_user).transpose()?.map(Box::new),
+            ..ArchivedPost::default()
         })
     }
 
     /// The text with its links, and the quoted post.
-    fn draft(
+    fn build_draft(
         &self,
         id: i64,
         plain: String,
         is_repost: bool,
-        note: Option<&NoteTweet>,
-    ) -> (Draft, Option<i64>) {
-        let quoted = id_of(self.quoted_status_id_str, self.quoted_status_id);
-        let urls = self.raw_urls().iter().map(RawUrl::url).collect();
-        let mut draft = Draft { text: plain, urls };
+        note: Option<&ArchivedNote>,
+    ) -> (TextDraft, Option<i64>) {
+        let quoted = positive_id(self.quoted_status_id_str, self.quoted_status_id);
+        let urls = self.raw_urls().iter().map(RawUrl::to_url).collect();
+        let mut draft = TextDraft { text: plain, urls };
         draft.drop_media_links(&self.media_links());
         let quoted_post = if is_repost {
             None
         } else {
             draft.take_quote(quoted, id)
         };
-        draft.expand();
+        draft.expand_links();
         if let Some(note) = note {
             draft.text.clone_from(&note.text);
             draft
                 .urls
-                .retain(|url| text::post_of(&url.expanded) != Some(id));
+                .retain(|url| text::post_id_from_url(&url.expanded) != Some(id));
             let shorts: Vec<_> = draft.urls.iter().map(|url| url.short.clone()).collect();
             let further = note.urls.iter().filter(|url| !shorts.contains(&url.short));
             draft.urls.extend(further.cloned());
@@ -213,7 +220,7 @@ impl<'a> RawPost<'a> {
             .or(self.text.as_deref())
     }
 
-    fn entities(&self) -> Option<&RawEntities<'a>> {
+    fn raw_entities(&self) -> Option<&RawEntities<'a>> {
         let extended = self
             .extended_tweet
             .as_ref()
@@ -222,7 +229,7 @@ impl<'a> RawPost<'a> {
     }
 
     fn raw_urls(&self) -> &[RawUrl<'a>] {
-        self.entities().map_or(&[], |entities| &entities.urls)
+        self.raw_entities().map_or(&[], |entities| &entities.urls)
     }
 
     fn raw_media(&self) -> &[RawMedia<'a>] {
@@ -233,7 +240,7 @@ impl<'a> RawPost<'a> {
         let extended = whole.or(self.extended_entities.as_ref());
         let entities = extended
             .filter(|found| !found.media.is_empty())
-            .or_else(|| self.entities());
+            .or_else(|| self.raw_entities());
         entities.map_or(&[], |entities| &entities.media)
     }
 
@@ -241,24 +248,29 @@ impl<'a> RawPost<'a> {
         self.raw_media().iter().map(|media| &*media.url).collect()
     }
 
-    fn media(&self, post: i64) -> Result<Vec<Media>, Fault> {
-        let media = self.raw_media().iter().map(RawMedia::media);
+    fn to_media(&self, post: i64) -> Result<Vec<ArchivedMedia>, ElementError> {
+        let media = self.raw_media().iter().map(RawMedia::to_media);
         let named = media.map(|mut media| {
-            media.files = text::file_names(post, &media).map_err(Fault::Refused)?;
+            media.files = text::media_file_names(post, &media).map_err(ElementError::Refused)?;
             Ok(media)
         });
         named.collect()
     }
 
-    fn mentions(&self) -> Vec<Mention> {
+    fn to_mentions(&self) -> Vec<ArchivedMention> {
         let entities = self
-            .entities()
+            .raw_entities()
             .map_or(&[][..], |entities| &entities.user_mentions);
-        entities.iter().map(RawMention::mention).collect()
+        entities.iter().map(RawMention::to_mention).collect()
     }
 
-    fn repost(&self, text: &str, mentions: &[Mention], around: Around<'_>) -> Option<Repost> {
-        let parts = text::repost(text);
+    fn to_repost(
+        &self,
+        text: &str,
+        mentions: &[ArchivedMention],
+        around: ConversionContext<'_>,
+    ) -> Option<ArchivedRepost> {
+        let parts = text::split_repost(text);
         let source = self.retweeted_status.as_deref();
         if source.is_none() && !around.reposts_by_text {
             return None;
@@ -269,9 +281,9 @@ impl<'a> RawPost<'a> {
             (None, None) => return None,
         };
         let author = source.and_then(|source| source.user.as_ref());
-        let same = |mention: &&Mention| mention.handle.eq_ignore_ascii_case(handle);
-        Some(Repost {
-            handle: author.map_or_else(|| handle.to_owned(), |author| author.screen_name.owned()),
+        let same = |mention: &&ArchivedMention| mention.handle.eq_ignore_ascii_case(handle);
+        Some(ArchivedRepost {
+            handle: author.map_or_else(|| handle.to_owned(), |author| author.screen_name.to_text()),
             text: rest.to_owned(),
             id: source.and_then(RawPost::id),
             author: author
@@ -296,6 +308,6 @@ impl<'a> RawPost<'a> {
     }
 }
 
-fn id_of(text: Number, number: Number) -> Option<i64> {
+fn positive_id(text: LenientNumber, number: LenientNumber) -> Option<i64> {
     text.0.or(number.0).filter(|id| *id > 0)
 }

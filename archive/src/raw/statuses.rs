@@ -1,9 +1,9 @@
 //! Lines: our own export, and posts, accounts and lists of the v1.1 shape with all that they embed.
 
-use super::{Around, Fault, RawList, RawPost, RawUser};
-use crate::lenient::{Items, Text};
-use crate::notes::Notes;
-use crate::{MediaFile, Record, Row};
+use super::{ConversionContext, ElementError, RawList, RawPost, RawUser};
+use crate::lenient::{LenientList, LenientText};
+use crate::notes::NoteIndex;
+use crate::{ArchiveRecord, ArchivedAttachment, ExportRow};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 /// What tells the kinds of lines apart.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Signs<'a> {
+struct LineShape<'a> {
     #[serde(borrow)]
-    kind: Text<'a>,
+    kind: LenientText<'a>,
     #[serde(borrow)]
-    screen_name: Text<'a>,
+    screen_name: LenientText<'a>,
     slug: Option<IgnoredAny>,
     statuses: Option<IgnoredAny>,
     users: Option<IgnoredAny>,
@@ -25,26 +25,29 @@ struct Signs<'a> {
 /// A page of search results, of accounts or of lists.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Page<'a> {
+struct RawObjectsPage<'a> {
     #[serde(borrow)]
-    statuses: Items<RawPost<'a>>,
+    statuses: LenientList<RawPost<'a>>,
     #[serde(borrow)]
-    users: Items<RawUser<'a>>,
+    users: LenientList<RawUser<'a>>,
     #[serde(borrow)]
-    lists: Items<RawList<'a>>,
+    lists: LenientList<RawList<'a>>,
 }
 
-impl Signs<'_> {
+impl LineShape<'_> {
     fn is_page(&self) -> bool {
         self.statuses.is_some() || self.users.is_some() || self.lists.is_some()
     }
 }
 
 /// Appends the records of one line, embedded ones first.
-pub(crate) fn from_line(json: &str, records: &mut Vec<Record>) -> Result<(), Fault> {
-    let signs: Signs<'_> = serde_json::from_str(json)?;
+pub(crate) fn convert_line(
+    json: &str,
+    records: &mut Vec<ArchiveRecord>,
+) -> Result<(), ElementError> {
+    let signs: LineShape<'_> = serde_json::from_str(json)?;
     if !signs.kind.is_empty() {
-        records.push(own(&signs.kind, json)?);
+        records.push(parse_own_line(&signs.kind, json)?);
     } else if !signs.screen_name.is_empty() {
         add_user(&serde_json::from_str(json)?, records)?;
     } else if signs.is_page() {
@@ -54,7 +57,7 @@ pub(crate) fn from_line(json: &str, records: &mut Vec<Record>) -> Result<(), Fau
     } else {
         let post: RawPost<'_> = serde_json::from_str(json)?;
         if !post.has_text() {
-            return Err(Fault::bad(
+            return Err(ElementError::unreadable(
                 "neither a post nor an account nor a line of ours",
             ));
         }
@@ -63,7 +66,10 @@ pub(crate) fn from_line(json: &str, records: &mut Vec<Record>) -> Result<(), Fau
     Ok(())
 }
 
-fn add_page(page: &Page<'_>, records: &mut Vec<Record>) -> Result<(), Fault> {
+fn add_page(
+    page: &RawObjectsPage<'_>,
+    records: &mut Vec<ArchiveRecord>,
+) -> Result<(), ElementError> {
     for post in page.statuses.iter() {
         add_post(post, None, records)?;
     }
@@ -75,95 +81,103 @@ fn add_page(page: &Page<'_>, records: &mut Vec<Record>) -> Result<(), Fault> {
         .try_for_each(|list| add_list(list, records))
 }
 
-fn own(kind: &str, json: &str) -> Result<Record, Fault> {
-    fn read<T: DeserializeOwned>(json: &str) -> Result<T, Fault> {
+fn parse_own_line(kind: &str, json: &str) -> Result<ArchiveRecord, ElementError> {
+    fn parse_json<T: DeserializeOwned>(json: &str) -> Result<T, ElementError> {
         Ok(serde_json::from_str(json)?)
     }
     Ok(match kind {
-        "account" => Record::Account(read(json)?),
-        "profile" => Record::Profile(read(json)?),
-        "user" => Record::User(Box::new(with_id(read(json)?, |user: &crate::User| {
-            user.id
-        })?)),
-        "post" => Record::Post(Box::new(with_id(read(json)?, |post: &crate::Post| {
-            post.id
-        })?)),
-        "note_tweet" => Record::NoteTweet(read(json)?),
-        "follow" => Record::Follow(read(json)?),
-        "block" => Record::Block(read(json)?),
-        "mute" => Record::Mute(read(json)?),
-        "follow_request" => Record::FollowRequest(read(json)?),
-        "dm_block" => Record::DmBlock(read(json)?),
-        "like" => Record::Like(with_id(read(json)?, |like: &crate::Like| like.post)?),
-        "list" => Record::List(read(json)?),
-        "list_member" => Record::ListMember(with_id(read(json)?, |member: &crate::ListMember| {
-            member.list.min(member.user)
-        })?),
-        "deleted_post" => Record::DeletedPost(read(json)?),
-        "media" => Record::Media(safe_media(read(json)?)?),
-        "message" => Record::Message(read(json)?),
-        _ => Record::Row(row(kind, json)?),
+        "account" => ArchiveRecord::Account(parse_json(json)?),
+        "profile" => ArchiveRecord::Profile(parse_json(json)?),
+        "user" => ArchiveRecord::User(Box::new(require_id(
+            parse_json(json)?,
+            |user: &crate::ArchivedUser| user.id,
+        )?)),
+        "post" => ArchiveRecord::Post(Box::new(require_id(
+            parse_json(json)?,
+            |post: &crate::ArchivedPost| post.id,
+        )?)),
+        "note_tweet" => ArchiveRecord::NoteTweet(parse_json(json)?),
+        "follow" => ArchiveRecord::Follow(parse_json(json)?),
+        "block" => ArchiveRecord::Block(parse_json(json)?),
+        "mute" => ArchiveRecord::Mute(parse_json(json)?),
+        "follow_request" => ArchiveRecord::FollowRequest(parse_json(json)?),
+        "dm_block" => ArchiveRecord::DmBlock(parse_json(json)?),
+        "like" => ArchiveRecord::Like(require_id(
+            parse_json(json)?,
+            |like: &crate::ArchivedLike| like.post,
+        )?),
+        "list" => ArchiveRecord::List(parse_json(json)?),
+        "list_member" => ArchiveRecord::ListMember(require_id(
+            parse_json(json)?,
+            |member: &crate::ArchivedListMember| member.list.min(member.user),
+        )?),
+        "deleted_post" => ArchiveRecord::DeletedPost(parse_json(json)?),
+        "media" => ArchiveRecord::Media(validate_media_names(parse_json(json)?)?),
+        "message" => ArchiveRecord::Message(parse_json(json)?),
+        _ => ArchiveRecord::Row(parse_row(kind, json)?),
     })
 }
 
-fn row(kind: &str, json: &str) -> Result<Row, Fault> {
+fn parse_row(kind: &str, json: &str) -> Result<ExportRow, ElementError> {
     let cells: Map<String, Value> = serde_json::from_str(json)?;
     let cells = cells.into_iter().filter(|(name, _)| name != "kind");
-    Ok(Row {
+    Ok(ExportRow {
         kind: kind.to_owned(),
         cells: cells.collect(),
     })
 }
 
-fn with_id<T>(value: T, id: impl Fn(&T) -> i64) -> Result<T, Fault> {
+fn require_id<T>(value: T, id: impl Fn(&T) -> i64) -> Result<T, ElementError> {
     if id(&value) > 0 {
         Ok(value)
     } else {
-        Err(Fault::bad("an id is missing"))
+        Err(ElementError::unreadable("an id is missing"))
     }
 }
 
-fn safe_media(file: MediaFile) -> Result<MediaFile, Fault> {
+fn validate_media_names(file: ArchivedAttachment) -> Result<ArchivedAttachment, ElementError> {
     let safe = |name: &String| crate::text::base_name(name) == Some(name);
     if file.media.files.iter().all(safe) {
         Ok(file)
     } else {
-        Err(Fault::Refused("a media name leads out of its folder"))
+        Err(ElementError::Refused(
+            "a media name leads out of its folder",
+        ))
     }
 }
 
 fn add_post(
     raw: &RawPost<'_>,
     author: Option<i64>,
-    records: &mut Vec<Record>,
-) -> Result<(), Fault> {
+    records: &mut Vec<ArchiveRecord>,
+) -> Result<(), ElementError> {
     for embedded in [&raw.retweeted_status, &raw.quoted_status]
         .into_iter()
         .flatten()
     {
         add_post(embedded, None, records)?;
     }
-    let around = Around {
+    let around = ConversionContext {
         author,
-        notes: &Notes::default(),
+        notes: &NoteIndex::default(),
         reposts_by_text: false,
     };
-    records.push(Record::Post(Box::new(raw.post(around)?)));
+    records.push(ArchiveRecord::Post(Box::new(raw.to_post(around)?)));
     Ok(())
 }
 
-fn add_user(raw: &RawUser<'_>, records: &mut Vec<Record>) -> Result<(), Fault> {
-    records.push(Record::User(Box::new(raw.user()?)));
+fn add_user(raw: &RawUser<'_>, records: &mut Vec<ArchiveRecord>) -> Result<(), ElementError> {
+    records.push(ArchiveRecord::User(Box::new(raw.to_user()?)));
     if let Some(status) = &raw.status {
         add_post(status, raw.id(), records)?;
     }
     Ok(())
 }
 
-fn add_list(raw: &RawList<'_>, records: &mut Vec<Record>) -> Result<(), Fault> {
+fn add_list(raw: &RawList<'_>, records: &mut Vec<ArchiveRecord>) -> Result<(), ElementError> {
     if let Some(owner) = &raw.user {
         add_user(owner, records)?;
     }
-    records.push(Record::List(raw.list()?));
+    records.push(ArchiveRecord::List(raw.to_list()?));
     Ok(())
 }

@@ -1,60 +1,60 @@
 //! Account objects of the v1.1 shape.
 
 use super::entities::RawUrl;
-use super::{Fault, RawPost};
-use crate::lenient::{Flag, Items, Number, Text};
-use crate::text::{replace, unescape};
-use crate::{User, time};
+use super::{ElementError, RawPost};
+use crate::lenient::{LenientFlag, LenientList, LenientNumber, LenientText};
+use crate::text::{replace_links, unescape_entities};
+use crate::{ArchivedUser, time};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RawUser<'a> {
-    id: Number,
-    id_str: Number,
+    id: LenientNumber,
+    id_str: LenientNumber,
     #[serde(borrow)]
-    pub(crate) screen_name: Text<'a>,
+    pub(crate) screen_name: LenientText<'a>,
     #[serde(borrow)]
-    name: Text<'a>,
+    name: LenientText<'a>,
     #[serde(borrow)]
-    description: Text<'a>,
+    description: LenientText<'a>,
     #[serde(borrow)]
-    location: Text<'a>,
+    location: LenientText<'a>,
     #[serde(borrow)]
-    url: Text<'a>,
+    url: LenientText<'a>,
     #[serde(borrow)]
-    created_at: Text<'a>,
+    created_at: LenientText<'a>,
     #[serde(borrow)]
-    entities: Option<UserEntities<'a>>,
-    protected: Flag,
-    verified: Flag,
-    followers_count: Number,
-    friends_count: Number,
-    statuses_count: Number,
-    favourites_count: Number,
-    listed_count: Number,
+    entities: Option<RawUserEntities<'a>>,
+    protected: LenientFlag,
+    verified: LenientFlag,
+    followers_count: LenientNumber,
+    friends_count: LenientNumber,
+    statuses_count: LenientNumber,
+    favourites_count: LenientNumber,
+    listed_count: LenientNumber,
     #[serde(borrow)]
-    profile_image_url_https: Text<'a>,
+    profile_image_url_https: LenientText<'a>,
     #[serde(borrow)]
-    profile_banner_url: Text<'a>,
+    profile_banner_url: LenientText<'a>,
     #[serde(borrow)]
     pub(crate) status: Option<Box<RawPost<'a>>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct UserEntities<'a> {
+struct RawUserEntities<'a> {
     #[serde(borrow)]
-    url: Option<UrlEntities<'a>>,
+    url: Option<RawUrlEntities<'a>>,
     #[serde(borrow)]
-    description: Option<UrlEntities<'a>>,
+    description: Option<RawUrlEntities<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct UrlEntities<'a> {
+struct RawUrlEntities<'a> {
     #[serde(borrow)]
-    urls: Items<RawUrl<'a>>,
+    urls: LenientList<RawUrl<'a>>,
 }
 
 impl RawUser<'_> {
@@ -62,23 +62,23 @@ impl RawUser<'_> {
         self.id_str.0.or(self.id.0).filter(|id| *id > 0)
     }
 
-    pub(crate) fn user(&self) -> Result<User, Fault> {
+    pub(crate) fn to_user(&self) -> Result<ArchivedUser, ElementError> {
         let id = self
             .id()
-            .ok_or_else(|| Fault::bad("a user without an id"))?;
+            .ok_or_else(|| ElementError::unreadable("a user without an id"))?;
         let entities = self.entities.as_ref();
-        let count = |number: Number| number.0.unwrap_or(0);
-        Ok(User {
+        let count = |number: LenientNumber| number.0.unwrap_or(0);
+        Ok(ArchivedUser {
             id,
-            handle: self.screen_name.owned(),
-            name: unescape(&self.name),
-            bio: expanded(
+            handle: self.screen_name.to_text(),
+            name: unescape_entities(&self.name),
+            bio: expand_short_links(
                 &self.description,
                 entities.and_then(|e| e.description.as_ref()),
             ),
-            location: unescape(&self.location),
-            website: expanded(&self.url, entities.and_then(|e| e.url.as_ref())),
-            created_at_ms: time::of_id(id)
+            location: unescape_entities(&self.location),
+            website: expand_short_links(&self.url, entities.and_then(|e| e.url.as_ref())),
+            created_at_ms: time::from_id(id)
                 .or_else(|| time::parse(&self.created_at))
                 .unwrap_or(0),
             protected: self.protected.0,
@@ -88,25 +88,25 @@ impl RawUser<'_> {
             post_count: count(self.statuses_count),
             like_count: count(self.favourites_count),
             listed_count: count(self.listed_count),
-            avatar_url: self.profile_image_url_https.owned(),
-            banner_url: self.profile_banner_url.owned(),
-            ..User::default()
+            avatar_url: self.profile_image_url_https.to_text(),
+            banner_url: self.profile_banner_url.to_text(),
+            ..ArchivedUser::default()
         })
     }
 }
 
-fn expanded(text: &str, entities: Option<&UrlEntities<'_>>) -> String {
-    let text = unescape(text);
+fn expand_short_links(text: &str, entities: Option<&RawUrlEntities<'_>>) -> String {
+    let text = unescape_entities(text);
     let urls: Vec<_> = entities
         .map_or(&[][..], |e| &e.urls)
         .iter()
-        .map(RawUrl::url)
+        .map(RawUrl::to_url)
         .collect();
     let links = urls.iter().filter(|url| !url.short.is_empty());
     let links: Vec<_> = links.map(|url| (&*url.short, &*url.expanded)).collect();
     if links.is_empty() {
         text
     } else {
-        replace(&text, &links)
+        replace_links(&text, &links)
     }
 }

@@ -1,7 +1,7 @@
 //! What is made of each kind of file, read from a folder.
 
 use crate::sample::{self, Files, POST, folder, outline, posts, records, skips, whole};
-use archive::{Archive, MediaKind, Position, Record, Tie, Why};
+use archive::{Archive, ArchiveRecord, ArchivedMediaKind, ReadPosition, SkipReason, UserRelation};
 use std::io::Read;
 
 fn tweets(array: &str) -> Files {
@@ -36,18 +36,18 @@ fn a_post_comes_with_all_that_hangs_on_it() {
     let media = &post.media[0];
     assert_eq!(
         (media.kind, media.width, media.height),
-        (MediaKind::Video, 640, 480)
+        (ArchivedMediaKind::Video, 640, 480)
     );
     assert_eq!(media.duration_ms, Some(1500));
     let files = ["high.mp4", "low.mp4", "Abc-1.jpg"].map(|name| format!("{POST}-{name}"));
     assert_eq!(media.files, files);
     let archive = Archive::open(folder.path()).unwrap();
-    let mut found = archive.media(post.id, media).unwrap().unwrap();
+    let mut found = archive.post_media(post.id, media).unwrap().unwrap();
     let mut bytes = String::new();
     found.bytes.read_to_string(&mut bytes).unwrap();
     assert_eq!((bytes.as_str(), found.size), ("film", 4));
     assert!(
-        archive.media(POST + 4, media).unwrap().is_some(),
+        archive.post_media(POST + 4, media).unwrap().is_some(),
         "by its names"
     );
 }
@@ -84,24 +84,26 @@ fn reposts_replies_quotes_and_edits_are_told_apart() {
 fn everything_else_comes_in_reading_order() {
     let folder = folder(&whole());
     let records = records(folder.path());
-    let tie = |from, to| Tie { from, to, id: None };
-    assert!(matches!(&records[0], Record::Account(account) if account.name == "Ada 🦀"));
-    assert!(matches!(&records[1], Record::Profile(profile) if profile.bio == "a & b"));
+    let tie = |from, to| UserRelation { from, to, id: None };
+    assert!(matches!(&records[0], ArchiveRecord::Account(account) if account.name == "Ada 🦀"));
+    assert!(matches!(&records[1], ArchiveRecord::Profile(profile) if profile.bio == "a & b"));
     for want in [
-        Record::Follow(tie(Some(7), None)),
-        Record::Follow(tie(None, Some(8))),
-        Record::Block(tie(None, Some(9))),
-        Record::Mute(tie(None, Some(10))),
+        ArchiveRecord::Follow(tie(Some(7), None)),
+        ArchiveRecord::Follow(tie(None, Some(8))),
+        ArchiveRecord::Block(tie(None, Some(9))),
+        ArchiveRecord::Mute(tie(None, Some(10))),
     ] {
         assert!(records.contains(&want), "{want:?}");
     }
     let likes = records.iter().filter_map(|record| match record {
-        Record::Like(like) => Some((like.post, like.text.as_str())),
+        ArchiveRecord::Like(like) => Some((like.post, like.text.as_str())),
         _ => None,
     });
     assert_eq!(likes.collect::<Vec<_>>(), [(31, "a > b"), (32, "")]);
     let lists = records.iter().filter_map(|record| match record {
-        Record::List(list) => Some((list.id, list.owner_handle.as_deref(), list.name.as_str())),
+        ArchiveRecord::List(list) => {
+            Some((list.id, list.owner_handle.as_deref(), list.name.as_str()))
+        }
         _ => None,
     });
     let want = [
@@ -110,7 +112,7 @@ fn everything_else_comes_in_reading_order() {
         (None, Some("b"), "c"),
     ];
     assert_eq!(lists.collect::<Vec<_>>(), want);
-    let deleted = |record: &Record| matches!(record, Record::DeletedPost(post) if post.id == 55 && post.deleted_at_ms.is_some());
+    let deleted = |record: &ArchiveRecord| matches!(record, ArchiveRecord::DeletedPost(post) if post.id == 55 && post.deleted_at_ms.is_some());
     assert!(records.iter().any(deleted));
 }
 
@@ -122,16 +124,19 @@ fn what_is_left_out_is_counted_with_its_reason() {
     let of = |kind: &str| *skips.iter().find(|skip| skip.kind == kind).unwrap();
     assert_eq!(
         (of("directMessages").count, &of("directMessages").why),
-        (7, &Why::Private)
+        (7, &SkipReason::Private)
     );
     assert_eq!(
         (of("hologram").count, &of("hologram").why),
-        (3, &Why::Unknown)
+        (3, &SkipReason::Unknown)
     );
-    assert_eq!(of("ipAudit").why, Why::Private);
+    assert_eq!(of("ipAudit").why, SkipReason::Private);
     let like = of("like");
     assert_eq!((&*like.file, like.element), ("data/like.js", Some(1)));
-    assert_eq!(like.why, Why::Bad("a like without a post id".to_owned()));
+    assert_eq!(
+        like.why,
+        SkipReason::Bad("a like without a post id".to_owned())
+    );
     assert_eq!(skips.len(), 4);
 }
 
@@ -151,7 +156,7 @@ fn the_manifest_tells_owner_and_counts() {
         ("tweets", 4),
     ];
     assert_eq!(
-        archive.counts(),
+        archive.manifest_counts(),
         counts.map(|(kind, count)| (kind.to_owned(), count))
     );
     let url = "https://pbs.twimg.com/profile_images/1/face.jpg";
@@ -174,7 +179,7 @@ fn a_part_of_an_archive_tells_what_it_lacks() {
     );
     let absent = skips(&records)
         .into_iter()
-        .map(|skip| (&*skip.kind, skip.count, skip.why == Why::Absent));
+        .map(|skip| (&*skip.kind, skip.count, skip.why == SkipReason::Absent));
     let want = [
         ("account", 1, true),
         ("tweets", 3, true),
@@ -234,7 +239,7 @@ fn a_long_note_takes_the_place_of_the_shortened_text() {
     files.push(("data/note-tweet.js", note.into_bytes()));
     let folder = folder(&files);
     let records = records(folder.path());
-    assert!(matches!(&records[0], Record::NoteTweet(note) if note.id == 900));
+    assert!(matches!(&records[0], ArchiveRecord::NoteTweet(note) if note.id == 900));
     let posts = posts(&records);
     assert_eq!(posts[0].text, format!("A & {words}https://example.org/"));
     assert_eq!(
@@ -268,7 +273,7 @@ fn bad_elements_are_skipped_and_hostile_ones_refused() {
     );
     let folder = folder(&tweets(&array));
     let archive = Archive::open(folder.path()).unwrap();
-    let found = outline(archive.records(Position::START));
+    let found = outline(archive.records(ReadPosition::START));
     assert!(found[0].starts_with("skipped invalid type"), "{}", found[0]);
     assert_eq!(found[1], "skipped a post without an id");
     assert!(found[2].starts_with("skipped expected"), "{}", found[2]);
@@ -295,7 +300,7 @@ fn an_array_that_breaks_off_ends_its_file_only() {
     files.push(("data/like.js", br#"[{"like":{"tweetId":"31"}}]"#.to_vec()));
     let folder = folder(&files);
     let archive = Archive::open(folder.path()).unwrap();
-    let found = outline(archive.records(Position::START));
+    let found = outline(archive.records(ReadPosition::START));
     let broken = "data/tweets.js, element 1: the file ends inside its array";
     assert_eq!(
         found,
@@ -312,12 +317,12 @@ fn reading_goes_on_from_every_position() {
     let folder = folder(&whole());
     let archive = Archive::open(folder.path()).unwrap();
     let all: Vec<_> = archive
-        .records(Position::START)
+        .records(ReadPosition::START)
         .map(Result::unwrap)
         .collect();
     assert!(all.len() > 15);
     for (index, (position, _)) in all.iter().enumerate() {
-        let position: Position = position.to_string().parse().unwrap();
+        let position: ReadPosition = position.to_string().parse().unwrap();
         let rest: Vec<_> = archive.records(position).map(Result::unwrap).collect();
         assert_eq!(rest, all[index + 1..], "from {position}");
     }

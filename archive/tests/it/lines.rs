@@ -2,15 +2,16 @@
 
 use crate::sample::{POST, outline};
 use archive::{
-    DeletedPost, JsonLines, Like, Lines, List, ListMember, Media, MediaFile, Position, Post,
-    Record, Row, Tie, User,
+    ArchiveRecord, ArchivedAttachment, ArchivedDeletion, ArchivedLike, ArchivedList,
+    ArchivedListMember, ArchivedMedia, ArchivedPost, ArchivedUser, ExportRow, JsonLines,
+    JsonLinesRecords, ReadPosition, UserRelation,
 };
 use serde_json::Value;
 use std::fs;
 use std::io::Read;
 
-fn read(text: &str) -> Vec<Record> {
-    Lines::new("x.jsonl", text.as_bytes(), Position::START)
+fn read(text: &str) -> Vec<ArchiveRecord> {
+    JsonLinesRecords::new("x.jsonl", text.as_bytes(), ReadPosition::START)
         .map(|item| item.unwrap().1)
         .collect()
 }
@@ -20,7 +21,7 @@ const V1: &str = r#"{"id":1533272415677353984,"id_str":"1533272415677353984","fu
 #[test]
 fn a_v1_post_brings_what_it_embeds() {
     let records = read(V1);
-    let [Record::Post(quoted), Record::Post(post)] = records.as_slice() else {
+    let [ArchiveRecord::Post(quoted), ArchiveRecord::Post(post)] = records.as_slice() else {
         panic!("{records:?}");
     };
     assert_eq!(
@@ -49,7 +50,7 @@ fn lines_arrays_and_pages_give_the_same() {
     }
     let user = r#"{"id":5,"screen_name":"eve","name":"Eve","status":{"id":20,"text":"hi","created_at":"Tue Mar 21 20:50:14 +0000 2006"}}"#;
     let records = read(user);
-    assert!(matches!(&records[1], Record::Post(post) if post.author == Some(5)));
+    assert!(matches!(&records[1], ArchiveRecord::Post(post) if post.author == Some(5)));
     assert_eq!(read(&format!(r#"{{"users":[{user}]}}"#)), records);
 }
 
@@ -57,8 +58,8 @@ fn lines_arrays_and_pages_give_the_same() {
 fn a_list_brings_its_owner() {
     let list = r#"{"id_str":"44","name":"a &amp; b","slug":"a-b","mode":"private","uri":"/eve/lists/a-b","user":{"id_str":"5","screen_name":"eve"}}"#;
     let records = read(list);
-    assert!(matches!(&records[0], Record::User(user) if user.id == 5));
-    let Record::List(found) = &records[1] else {
+    assert!(matches!(&records[0], ArchiveRecord::User(user) if user.id == 5));
+    let ArchiveRecord::List(found) = &records[1] else {
         panic!()
     };
     assert_eq!(
@@ -72,7 +73,7 @@ fn a_list_brings_its_owner() {
 fn a_repost_names_its_source() {
     let repost = format!(r#"{{"id":{POST},"text":"RT @carl: look…","retweeted_status":{V1}}}"#);
     let records = read(&repost);
-    let Some(Record::Post(post)) = records.last() else {
+    let Some(ArchiveRecord::Post(post)) = records.last() else {
         panic!()
     };
     let source = post.repost_of.as_ref().unwrap();
@@ -85,74 +86,74 @@ fn a_repost_names_its_source() {
 
 #[test]
 fn every_record_survives_its_line() {
-    let tie = Tie {
+    let tie = UserRelation {
         from: Some(1),
         to: Some(2),
         id: Some(3),
     };
-    let media = Media {
+    let media = ArchivedMedia {
         id: 9,
         files: vec!["1-a.jpg".to_owned()],
-        ..Media::default()
+        ..ArchivedMedia::default()
     };
-    let post = Post {
+    let post = ArchivedPost {
         id: POST,
         text: "a\n🦀".to_owned(),
         edit_history: vec![1, 2],
         media: vec![media.clone()],
-        ..Post::default()
+        ..ArchivedPost::default()
     };
     let records = [
-        Record::User(Box::new(User {
+        ArchiveRecord::User(Box::new(ArchivedUser {
             id: 1,
             handle: "ada".to_owned(),
-            ..User::default()
+            ..ArchivedUser::default()
         })),
-        Record::Post(Box::new(post.clone())),
-        Record::Follow(tie),
-        Record::Block(tie),
-        Record::Mute(tie),
-        Record::Like(Like {
+        ArchiveRecord::Post(Box::new(post.clone())),
+        ArchiveRecord::Follow(tie),
+        ArchiveRecord::Block(tie),
+        ArchiveRecord::Mute(tie),
+        ArchiveRecord::Like(ArchivedLike {
             user: Some(1),
             post: 2,
             at_ms: Some(3),
-            ..Like::default()
+            ..ArchivedLike::default()
         }),
-        Record::List(List {
+        ArchiveRecord::List(ArchivedList {
             id: Some(4),
             owner: Some(1),
-            ..List::default()
+            ..ArchivedList::default()
         }),
-        Record::ListMember(ListMember {
+        ArchiveRecord::ListMember(ArchivedListMember {
             list: 4,
             user: 2,
             id: None,
         }),
-        Record::DeletedPost(DeletedPost {
+        ArchiveRecord::DeletedPost(ArchivedDeletion {
             id: 5,
             deleted_at_ms: Some(6),
             post: Some(Box::new(post)),
         }),
-        Record::Media(MediaFile {
+        ArchiveRecord::Media(ArchivedAttachment {
             owner: None,
             post: Some(POST),
             media,
         }),
     ];
-    let text: Vec<String> = records.iter().map(Record::to_line).collect();
+    let text: Vec<String> = records.iter().map(ArchiveRecord::to_json_line).collect();
     assert_eq!(read(&text.join("\n")), records);
 }
 
 #[test]
 fn a_line_of_a_kind_that_means_nothing_here_is_handed_on() {
-    let row = Record::Row(Row {
+    let row = ArchiveRecord::Row(ExportRow {
         kind: "ufo".to_owned(),
         cells: vec![
             ("seen".to_owned(), Value::Bool(true)),
             ("since".to_owned(), Value::from("1947")),
         ],
     });
-    let line = row.to_line();
+    let line = row.to_json_line();
     assert_eq!(line, r#"{"kind":"ufo","seen":true,"since":"1947"}"#);
     assert_eq!(read(&line), [row]);
 }
@@ -164,7 +165,11 @@ fn bad_lines_are_skipped_and_hostile_ones_refused() {
     let text = format!(
         "{{\"kind\":\"user\",\"id\":\"1\"}}\nnonsense\n{{\"kind\":\"user\"}}\n{{\"kind\":\"\"}}\n{{}}\n {deep}\n{huge}\n{{\"kind\":\"media\",\"id\":\"1\",\"files\":[\"../x\"]}}\n{{\"kind\":\"post\",\"id\":\"7\"}}\n{{\"kind\":\"po"
     );
-    let found = outline(Lines::new("x.jsonl", text.as_bytes(), Position::START));
+    let found = outline(JsonLinesRecords::new(
+        "x.jsonl",
+        text.as_bytes(),
+        ReadPosition::START,
+    ));
     assert!(found[0].starts_with(r#"{"kind":"user","id":"1""#));
     assert!(found[1].starts_with("skipped expected"), "{}", found[1]);
     assert_eq!(found[2], "skipped an id is missing");
@@ -187,10 +192,10 @@ fn bad_lines_are_skipped_and_hostile_ones_refused() {
     );
     assert_eq!(found[8], "post 7");
     assert!(found[9].starts_with("skipped EOF"), "{}", found[9]);
-    let open = outline(Lines::new(
+    let open = outline(JsonLinesRecords::new(
         "x.json",
         &b"[{\"kind\":\"post\",\"id\":\"7\"},{"[..],
-        Position::START,
+        ReadPosition::START,
     ));
     assert_eq!(
         open,
@@ -207,11 +212,11 @@ fn reading_goes_on_from_every_position() {
     let array = format!("[{V1},{V1}]");
     for text in [text, array] {
         let from = |at| {
-            Lines::new("x", text.as_bytes(), at)
+            JsonLinesRecords::new("x", text.as_bytes(), at)
                 .map(Result::unwrap)
                 .collect::<Vec<_>>()
         };
-        let all = from(Position::START);
+        let all = from(ReadPosition::START);
         for (index, (position, _)) in all.iter().enumerate() {
             let position = position.to_string().parse().unwrap();
             assert_eq!(from(position), all[index + 1..], "from {position}");
@@ -236,11 +241,15 @@ fn a_packed_file_is_read_and_one_cut_off_says_so() {
     fs::write(&path, &packed).unwrap();
     let lines = JsonLines::open(&path).unwrap();
     assert_eq!(
-        lines.records(Position::START).unwrap().flatten().count(),
+        lines
+            .records(ReadPosition::START)
+            .unwrap()
+            .flatten()
+            .count(),
         1999
     );
     fs::write(&path, &packed[..packed.len() / 2]).unwrap();
-    let found = outline(lines.records(Position::START).unwrap());
+    let found = outline(lines.records(ReadPosition::START).unwrap());
     let (error, good) = found.split_last().unwrap();
     assert!(good.len() > 500 && good.len() < 1999, "{}", good.len());
     assert!(error.starts_with("export.jsonl.gz, element "), "{error}");

@@ -1,6 +1,6 @@
 //! Real posts, when they have been fetched.
 
-use archive::{Lines, Position, Record, Why};
+use archive::{ArchiveRecord, JsonLinesRecords, ReadPosition, SkipReason};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -77,21 +77,21 @@ fn every_recorded_post_and_account_comes_out() {
             posts.extend(&these_posts);
             users.extend(&these_users);
             let name = path.display().to_string();
-            for item in Lines::new(&name, body.as_bytes(), Position::START) {
+            for item in JsonLinesRecords::new(&name, body.as_bytes(), ReadPosition::START) {
                 match item.unwrap().1 {
-                    Record::Post(post) => {
+                    ArchiveRecord::Post(post) => {
                         read_posts.insert(post.id);
                         read_users.extend(post.user.as_ref().map(|user| user.id));
                         media += post.media.len();
                         assert!(post.created_at_ms > 0, "{}", post.id);
                         authorless += u32::from(post.author.is_none());
                     }
-                    Record::User(user) => drop(read_users.insert(user.id)),
-                    Record::Skipped(skipped) => {
-                        assert!(matches!(skipped.why, Why::Bad(_)));
+                    ArchiveRecord::User(user) => drop(read_users.insert(user.id)),
+                    ArchiveRecord::Skipped(skipped) => {
+                        assert!(matches!(skipped.why, SkipReason::Bad(_)));
                         assert!(these_posts.is_empty(), "{name}: {skipped:?}");
                     }
-                    Record::List(_) => lists += 1,
+                    ArchiveRecord::List(_) => lists += 1,
                     other => panic!("{other:?}"),
                 }
             }
@@ -132,9 +132,9 @@ fn ground_truth_posts_come_out_with_their_text() {
                 .replace("&amp;", "&"),
         );
     }
-    let records = Lines::new("vader", lines.as_bytes(), Position::START);
+    let records = JsonLinesRecords::new("vader", lines.as_bytes(), ReadPosition::START);
     let texts = records.map(|item| match item.unwrap().1 {
-        Record::Post(post) => post.text,
+        ArchiveRecord::Post(post) => post.text,
         other => panic!("{other:?}"),
     });
     assert_eq!(texts.collect::<Vec<_>>(), want);

@@ -1,6 +1,6 @@
 //! A small archive written by hand, as names and contents.
 
-use archive::{Archive, ArchiveError, Position, Post, Record, Skipped};
+use archive::{Archive, ArchiveError, ArchiveRecord, ArchivedPost, ReadPosition, SkippedItem};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -143,25 +143,25 @@ pub(crate) fn zipped(files: &Files, top: &str) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-pub(crate) fn records(path: &Path) -> Vec<Record> {
+pub(crate) fn records(path: &Path) -> Vec<ArchiveRecord> {
     let archive = Archive::open(path).unwrap();
     archive
-        .records(Position::START)
+        .records(ReadPosition::START)
         .map(|item| item.unwrap().1)
         .collect()
 }
 
-pub(crate) fn posts(records: &[Record]) -> Vec<&Post> {
+pub(crate) fn posts(records: &[ArchiveRecord]) -> Vec<&ArchivedPost> {
     let posts = records.iter().filter_map(|record| match record {
-        Record::Post(post) => Some(&**post),
+        ArchiveRecord::Post(post) => Some(&**post),
         _ => None,
     });
     posts.collect()
 }
 
-pub(crate) fn skips(records: &[Record]) -> Vec<&Skipped> {
+pub(crate) fn skips(records: &[ArchiveRecord]) -> Vec<&SkippedItem> {
     let skips = records.iter().filter_map(|record| match record {
-        Record::Skipped(skipped) => Some(skipped),
+        ArchiveRecord::Skipped(skipped) => Some(skipped),
         _ => None,
     });
     skips.collect()
@@ -170,12 +170,12 @@ pub(crate) fn skips(records: &[Record]) -> Vec<&Skipped> {
 /// Good records and errors, in order, as one word each.
 pub(crate) fn outline<I>(items: I) -> Vec<String>
 where
-    I: Iterator<Item = Result<(Position, Record), ArchiveError>>,
+    I: Iterator<Item = Result<(ReadPosition, ArchiveRecord), ArchiveError>>,
 {
-    let word = |record: &Record| match record {
-        Record::Post(post) => format!("post {}", post.id),
-        Record::Skipped(skipped) => format!("skipped {}", skipped.why),
-        record => record.to_line(),
+    let word = |record: &ArchiveRecord| match record {
+        ArchiveRecord::Post(post) => format!("post {}", post.id),
+        ArchiveRecord::Skipped(skipped) => format!("skipped {}", skipped.why),
+        record => record.to_json_line(),
     };
     items
         .map(|item| item.map_or_else(|error| error.to_string(), |(_, record)| word(&record)))

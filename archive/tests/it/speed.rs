@@ -5,7 +5,7 @@
 )]
 
 use crate::sample::{folder, whole, zipped};
-use archive::{Archive, Lines, Position, Record};
+use archive::{Archive, ArchiveRecord, JsonLinesRecords, ReadPosition};
 use std::path::Path;
 use std::time::Instant;
 
@@ -84,8 +84,10 @@ fn post(n: i64) -> String {
 fn measure(name: &str, path: &Path, bytes: usize) {
     let archive = Archive::open(path).unwrap();
     let begun = Instant::now();
-    let is_post = |item: &Result<(Position, Record), _>| matches!(item, Ok((_, Record::Post(_))));
-    let posts = archive.records(Position::START).filter(is_post).count();
+    let is_post = |item: &Result<(ReadPosition, ArchiveRecord), _>| {
+        matches!(item, Ok((_, ArchiveRecord::Post(_))))
+    };
+    let posts = archive.records(ReadPosition::START).filter(is_post).count();
     let seconds = begun.elapsed().as_secs_f64();
     #[expect(
         clippy::cast_precision_loss,
@@ -109,11 +111,11 @@ fn posts_a_second() {
     let unpacked = folder(&files);
     let archive = Archive::open(unpacked.path()).unwrap();
     let lines = archive
-        .records(Position::START)
-        .map(|item| item.unwrap().1.to_line() + "\n");
+        .records(ReadPosition::START)
+        .map(|item| item.unwrap().1.to_json_line() + "\n");
     let lines: String = lines.collect();
     let begun = Instant::now();
-    let count = Lines::new("x", lines.as_bytes(), Position::START)
+    let count = JsonLinesRecords::new("x", lines.as_bytes(), ReadPosition::START)
         .flatten()
         .count();
     eprintln!(

@@ -1,7 +1,7 @@
 //! What a zip file adds: packing, damage and malice.
 
 use crate::sample::{Files, folder, outline, posts, records, whole, zipped};
-use archive::{Archive, Position};
+use archive::{Archive, ReadPosition};
 use std::fs;
 use std::io::Read;
 
@@ -11,11 +11,11 @@ fn a_zip_gives_what_its_folder_gives() {
     for top in ["", "twitter-2023-02-18/"] {
         let (_folder, path) = zipped(&whole(), top);
         let strip = |items: Vec<String>| items.join("\n").replace(top, "");
-        let from_zip = outline(Archive::open(&path).unwrap().records(Position::START));
+        let from_zip = outline(Archive::open(&path).unwrap().records(ReadPosition::START));
         let from_folder = outline(
             Archive::open(folder.path())
                 .unwrap()
-                .records(Position::START),
+                .records(ReadPosition::START),
         );
         assert_eq!(strip(from_zip), strip(from_folder));
     }
@@ -27,7 +27,10 @@ fn media_of_a_zip_is_unpacked() {
     let archive = Archive::open(&path).unwrap();
     let records = records(&path);
     let post = posts(&records)[0];
-    let mut found = archive.media(post.id, &post.media[0]).unwrap().unwrap();
+    let mut found = archive
+        .post_media(post.id, &post.media[0])
+        .unwrap()
+        .unwrap();
     let mut text = String::new();
     found.bytes.read_to_string(&mut text).unwrap();
     assert_eq!((text.as_str(), found.size), ("film", 4));
@@ -38,7 +41,7 @@ fn reading_a_zip_goes_on_from_every_position() {
     let (_folder, path) = zipped(&whole(), "");
     let archive = Archive::open(&path).unwrap();
     let all: Vec<_> = archive
-        .records(Position::START)
+        .records(ReadPosition::START)
         .map(Result::unwrap)
         .collect();
     for (index, (position, _)) in all.iter().enumerate() {
@@ -87,7 +90,7 @@ fn a_damaged_file_gives_its_good_part_and_then_an_error() {
     let (_folder, path) = zipped(&many_posts(20_000), "");
     let length = usize::try_from(fs::metadata(&path).unwrap().len()).unwrap();
     flip(&path, length / 2);
-    let found = outline(Archive::open(&path).unwrap().records(Position::START));
+    let found = outline(Archive::open(&path).unwrap().records(ReadPosition::START));
     let (error, good) = found.split_last().unwrap();
     assert!(good.len() > 1000, "{}", good.len());
     let good = good.iter().filter(|word| word.starts_with("post")).count();
@@ -107,7 +110,7 @@ fn a_wrong_checksum_shows_at_the_end_of_the_file() {
         .position(|four| four == b"PK\x01\x02")
         .unwrap();
     flip(&path, directory + 16);
-    let found = outline(Archive::open(&path).unwrap().records(Position::START));
+    let found = outline(Archive::open(&path).unwrap().records(ReadPosition::START));
     assert_eq!(found[1], "data/like.js, element 1: the checksum is wrong");
 }
 
@@ -116,7 +119,7 @@ fn a_bomb_and_a_lie_about_the_size_are_refused() {
     let blanks = format!("[{}]", " ".repeat(8 << 20));
     let files = vec![("data/tweets.js", blanks.into_bytes())];
     let (_folder, path) = zipped(&files, "");
-    let found = outline(Archive::open(&path).unwrap().records(Position::START));
+    let found = outline(Archive::open(&path).unwrap().records(ReadPosition::START));
     assert_eq!(
         found,
         ["data/tweets.js is refused: it unpacks to more than 200 times its size"]
@@ -129,7 +132,7 @@ fn a_bomb_and_a_lie_about_the_size_are_refused() {
     let mut lying = bytes.clone();
     lying[directory + 24..directory + 28].copy_from_slice(&100_u32.to_le_bytes());
     fs::write(&path, lying).unwrap();
-    let found = outline(Archive::open(&path).unwrap().records(Position::START));
+    let found = outline(Archive::open(&path).unwrap().records(ReadPosition::START));
     assert_eq!(found, ["data/tweets.js, element 0: longer than declared"]);
 }
 

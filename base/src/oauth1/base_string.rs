@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 
-use super::Request;
+use super::OAuth1Request;
 use crate::Secret;
 use crate::percent::encode;
 
@@ -14,12 +14,12 @@ pub(super) type Parameters = Vec<(String, String)>;
 
 /// A scheme, a host and perhaps a port, as they stand in a base string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct RequestOrigin {
     text: String,
     encoded: String,
 }
 
-impl Origin {
+impl RequestOrigin {
     /// Reads `https://api.x.com`: letters lower-cased, the scheme's own port dropped, a final slash
     /// too. `None` for anything with a path, a user or no host.
     pub fn parse(text: &str) -> Option<Self> {
@@ -55,7 +55,7 @@ pub(super) struct BaseString {
 }
 
 impl BaseString {
-    pub(super) fn new(request: &Request<'_>, parameters: &Parameters) -> Self {
+    pub(super) fn new(request: &OAuth1Request<'_>, parameters: &Parameters) -> Self {
         let path = if request.path.is_empty() {
             "/"
         } else {
@@ -63,24 +63,24 @@ impl BaseString {
         };
         let mut after_origin = encode(path).into_owned();
         after_origin.push('&');
-        after_origin += &encode(&normalized(parameters));
+        after_origin += &encode(&normalize_parameters(parameters));
         Self {
             method: request.method.to_ascii_uppercase(),
             after_origin,
         }
     }
 
-    pub(super) fn text(&self, origin: &Origin) -> String {
-        self.parts(origin).concat()
+    pub(super) fn render_for_origin(&self, origin: &RequestOrigin) -> String {
+        self.text_parts(origin).concat()
     }
 
-    fn parts<'a>(&'a self, origin: &'a Origin) -> [&'a str; 4] {
+    fn text_parts<'a>(&'a self, origin: &'a RequestOrigin) -> [&'a str; 4] {
         [&self.method, "&", &origin.encoded, &self.after_origin]
     }
 }
 
 /// Encoded pairs in the order of their encoded names, then values.
-fn normalized(parameters: &Parameters) -> String {
+fn normalize_parameters(parameters: &Parameters) -> String {
     let pairs = parameters.iter();
     let mut pairs: Vec<_> = pairs
         .map(|(name, value)| (encode(name), encode(value)))
@@ -102,15 +102,19 @@ fn normalized(parameters: &Parameters) -> String {
 }
 
 /// The HMAC keyed by both secrets, the token's empty before there is a token. Any length will do.
-pub(super) fn key(consumer: &Secret, token: Option<&Secret>) -> Option<Hmac<Sha1>> {
-    let token = token.map_or("", Secret::reveal);
-    let key = [&encode(consumer.reveal()), "&", &encode(token)].concat();
+pub(super) fn signing_key(consumer: &Secret, token: Option<&Secret>) -> Option<Hmac<Sha1>> {
+    let token = token.map_or("", Secret::expose_secret);
+    let key = [&encode(consumer.expose_secret()), "&", &encode(token)].concat();
     Hmac::new_from_slice(key.as_bytes()).ok()
 }
 
 /// The signature over a base string, in base64.
-pub(super) fn signature(mut key: Hmac<Sha1>, base: &BaseString, origin: &Origin) -> String {
-    for part in base.parts(origin) {
+pub(super) fn compute_signature(
+    mut key: Hmac<Sha1>,
+    base: &BaseString,
+    origin: &RequestOrigin,
+) -> String {
+    for part in base.text_parts(origin) {
         key.update(part.as_bytes());
     }
     BASE64_STANDARD.encode(key.finalize().into_bytes())
@@ -118,7 +122,7 @@ pub(super) fn signature(mut key: Hmac<Sha1>, base: &BaseString, origin: &Origin)
 
 #[cfg(test)]
 mod tests {
-    use super::Origin;
+    use super::RequestOrigin;
 
     #[test]
     fn origins_have_one_form() {
@@ -136,8 +140,8 @@ mod tests {
             ("api.x.com", None),
             ("https://a b", None),
         ] {
-            let read = Origin::parse(text);
-            let read = read.as_ref().map(Origin::as_str);
+            let read = RequestOrigin::parse(text);
+            let read = read.as_ref().map(RequestOrigin::as_str);
             assert_eq!(read, wanted, "{text}");
         }
     }

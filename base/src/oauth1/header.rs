@@ -1,35 +1,35 @@
 //! The `Authorization: OAuth` header: `name="value"` pairs, percent-encoded, between commas.
 
-use super::Unsound;
+use super::OAuth1Error;
 use super::base_string::Parameters;
 use crate::percent;
 
 /// Of the whole header, in bytes.
-const LONGEST: usize = 10_240;
+const MAX_HEADER_BYTES: usize = 10_240;
 
 /// Whether the scheme is `OAuth`.
-pub(super) fn is_oauth(header: &str) -> bool {
+pub(super) fn is_oauth_scheme(header: &str) -> bool {
     let scheme = header.split_ascii_whitespace().next();
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("OAuth"))
 }
 
 /// The header's pairs without `realm`, or `None` when its scheme is another one.
-pub(super) fn parse(header: &str) -> Result<Option<Parameters>, Unsound> {
-    if !is_oauth(header) {
+pub(super) fn parse(header: &str) -> Result<Option<Parameters>, OAuth1Error> {
+    if !is_oauth_scheme(header) {
         return Ok(None);
     }
-    if header.len() > LONGEST {
-        return Err(Unsound::TooLong);
+    if header.len() > MAX_HEADER_BYTES {
+        return Err(OAuth1Error::TooLong);
     }
     let header = header.trim_ascii();
-    let (_, mut rest) = header.split_once(is_between).unwrap_or_default();
+    let (_, mut rest) = header.split_once(is_separator).unwrap_or_default();
     let mut parameters = Parameters::new();
     loop {
-        rest = rest.trim_start_matches(is_between);
+        rest = rest.trim_start_matches(is_separator);
         if rest.is_empty() {
             return Ok(Some(parameters));
         }
-        let (name, value, tail) = pair(rest)?;
+        let (name, value, tail) = split_pair(rest)?;
         if !name.eq_ignore_ascii_case("realm") {
             let (name, value) = (percent::decode(name)?, percent::decode(value)?);
             parameters.push((name.into_owned(), value.into_owned()));
@@ -39,19 +39,19 @@ pub(super) fn parse(header: &str) -> Result<Option<Parameters>, Unsound> {
 }
 
 /// Takes one pair off the front; what is left begins at the next comma.
-fn pair(text: &str) -> Result<(&str, &str, &str), Unsound> {
+fn split_pair(text: &str) -> Result<(&str, &str, &str), OAuth1Error> {
     let (name, rest) = text
         .split_once('=')
-        .ok_or(Unsound::Malformed("a name without a value"))?;
+        .ok_or(OAuth1Error::Malformed("a name without a value"))?;
     let name = name.trim_ascii_end();
     if name.is_empty() || name.contains([',', '"', ' ']) {
-        return Err(Unsound::Malformed("a name without a value"));
+        return Err(OAuth1Error::Malformed("a name without a value"));
     }
     let rest = rest.trim_ascii_start();
     let (value, rest) = if let Some(quoted) = rest.strip_prefix('"') {
         quoted
             .split_once('"')
-            .ok_or(Unsound::Malformed("a quote that does not close"))?
+            .ok_or(OAuth1Error::Malformed("a quote that does not close"))?
     } else {
         let end = rest.find(',').unwrap_or(rest.len());
         let (value, rest) = rest.split_at(end);
@@ -61,11 +61,11 @@ fn pair(text: &str) -> Result<(&str, &str, &str), Unsound> {
     if rest.is_empty() || rest.starts_with(',') {
         Ok((name, value, rest))
     } else {
-        Err(Unsound::Malformed("two parameters without a comma"))
+        Err(OAuth1Error::Malformed("two parameters without a comma"))
     }
 }
 
-const fn is_between(letter: char) -> bool {
+const fn is_separator(letter: char) -> bool {
     letter == ',' || letter.is_ascii_whitespace()
 }
 
@@ -73,7 +73,7 @@ const fn is_between(letter: char) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Unsound, parse};
+    use super::{OAuth1Error, parse};
 
     fn shown(header: &str) -> String {
         let pairs = parse(header).unwrap().expect("the OAuth scheme");
@@ -119,7 +119,7 @@ mod tests {
             assert!(said.contains(part), "{header}: {said}");
         }
         let long = format!("OAuth a=\"{}\"", "x".repeat(10_240));
-        assert_eq!(parse(&long), Err(Unsound::TooLong));
+        assert_eq!(parse(&long), Err(OAuth1Error::TooLong));
     }
 
     proptest! {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use twitter_text::entity::Type;
 
-use super::scan::{prepared, scan};
-use super::weight::LONGEST;
+use super::scan::{prepare_for_extractor, scan_text};
+use super::weight::MAX_TEXT_BYTES;
 
 /// One entity and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Entities {
     }
 
     /// All bytes that belong to an entity, in order.
-    pub(super) fn ranges(&self) -> Vec<Range<usize>> {
+    pub(super) fn byte_ranges(&self) -> Vec<Range<usize>> {
         let kinds = [&self.urls, &self.hashtags, &self.mentions, &self.cashtags];
         let entities = kinds.into_iter().flatten();
         let mut ranges: Vec<_> = entities.map(|entity| entity.bytes.clone()).collect();
@@ -57,12 +57,12 @@ impl Entities {
 }
 
 /// Finds the entities of a normalized text. One too long for anybody to write has none.
-pub fn entities(text: &str) -> Entities {
+pub fn extract_entities(text: &str) -> Entities {
     let mut entities = Entities::default();
-    if text.len() > LONGEST || !text.contains(['.', '#', '＃', '@', '＠', '$']) {
+    if text.len() > MAX_TEXT_BYTES || !text.contains(['.', '#', '＃', '@', '＠', '$']) {
         return entities;
     }
-    for found in scan(&prepared(text)).1 {
+    for found in scan_text(&prepare_for_extractor(text)).1 {
         let kind = match found.kind {
             Type::URL => &mut entities.urls,
             Type::HASHTAG => &mut entities.hashtags,
@@ -71,7 +71,7 @@ pub fn entities(text: &str) -> Entities {
             Type::FEDERATEDMENTION => continue,
         };
         // From the text itself: the scan saw a prepared one.
-        let name = text.get(found.bytes.start + found.sign..found.bytes.end);
+        let name = text.get(found.bytes.start + found.sign_bytes..found.bytes.end);
         kind.extend(name.map(|name| Entity {
             start: found.points.start,
             end: found.points.end,
@@ -86,7 +86,7 @@ pub fn entities(text: &str) -> Entities {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Entity, entities};
+    use super::{Entity, extract_entities};
 
     fn shown(found: &[Entity]) -> String {
         let found = found.iter();
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn places_count_code_points() {
         let text = "👨‍👩‍👧 @ana see https://x.com/a?b=1#c or docs.rs. $TWTR #日本語 #1 a@b.c";
-        let found = entities(text);
+        let found = extract_entities(text);
         assert_eq!(shown(&found.mentions), "6–10 ana");
         assert_eq!(
             shown(&found.urls),
@@ -116,7 +116,7 @@ mod tests {
         for word in ["日本 ", "@", "a"] {
             let text = format!("{} @ana https://x.com/é #a", word.repeat(4096));
             let text = &*format!("#b {text}");
-            let found = entities(text);
+            let found = extract_entities(text);
             assert_eq!(found.hashtags.len(), 2);
             let url = &found.urls[0];
             assert_eq!(text.get(url.bytes.clone()), Some("https://x.com/é"));
@@ -127,8 +127,11 @@ mod tests {
 
     #[test]
     fn a_list_is_no_mention() {
-        assert_eq!(shown(&entities("@ana/list @bob").mentions), "10–14 bob");
-        assert_eq!(shown(&entities("@ana@example.com").mentions), "");
+        assert_eq!(
+            shown(&extract_entities("@ana/list @bob").mentions),
+            "10–14 bob"
+        );
+        assert_eq!(shown(&extract_entities("@ana@example.com").mentions), "");
     }
 
     #[test]
@@ -142,12 +145,12 @@ mod tests {
             "x/b.com",
             "a@b.com",
         ] {
-            let found = entities(text);
+            let found = extract_entities(text);
             assert_eq!((found.mentions, found.urls), (vec![], vec![]), "{text}");
         }
-        assert_eq!(shown(&entities("すごい！@ana").mentions), "4–8 ana");
+        assert_eq!(shown(&extract_entities("すごい！@ana").mentions), "4–8 ana");
         assert_eq!(
-            shown(&entities("See docs.rs... Or t.co.").urls),
+            shown(&extract_entities("See docs.rs... Or t.co.").urls),
             "4–11 docs.rs, 18–22 t.co"
         );
     }
@@ -155,21 +158,21 @@ mod tests {
     #[test]
     fn leading_mentions_end_at_the_first_word() {
         let text = " @ana @bob\n@cy hello @dan";
-        let found = entities(text);
+        let found = extract_entities(text);
         assert_eq!(
             shown(found.leading_mentions(text)),
             "1–5 ana, 6–10 bob, 11–14 cy"
         );
         let text = "hello @dan";
-        assert_eq!(entities(text).leading_mentions(text), []);
+        assert_eq!(extract_entities(text).leading_mentions(text), []);
     }
 
     proptest! {
         #[test]
         fn every_place_is_in_the_text(text in r"([@#$]|https?://|[a-zé.日/_ ]|👩‍🚀|\PC){0,40}") {
             let text = super::super::normalize(&text);
-            let found = entities(&text);
-            for range in found.ranges() {
+            let found = extract_entities(&text);
+            for range in found.byte_ranges() {
                 prop_assert!(text.get(range).is_some());
             }
             for url in &found.urls {

@@ -19,13 +19,13 @@ pub enum NameProblem {
 }
 
 /// Whether a text is a username: `^[A-Za-z0-9_]{1,15}$`.
-pub fn username_ok(text: &str) -> bool {
+pub fn is_valid_username(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     (1..=15).contains(&text.len()) && text.bytes().all(allowed)
 }
 
 /// What is wrong with the display name of a user or an app, if anything is.
-pub fn name_problem(name: &str) -> Option<NameProblem> {
+pub fn find_name_problem(name: &str) -> Option<NameProblem> {
     if name.chars().nth(NAME_LENGTH).is_some() {
         return Some(NameProblem::TooLong);
     }
@@ -39,7 +39,7 @@ pub fn name_problem(name: &str) -> Option<NameProblem> {
     }
     let blank = name
         .chars()
-        .all(|letter| letter.is_whitespace() || joins(letter));
+        .all(|letter| letter.is_whitespace() || is_joiner(letter));
     blank.then_some(NameProblem::Empty)
 }
 
@@ -49,7 +49,9 @@ fn is_allowed(before: Option<char>, letter: char, after: Option<char>) -> bool {
     }
     match letter {
         // Joiners belong to emoji and to scripts that write them; between Latin letters they hide.
-        '\u{200c}' | '\u{200d}' => before.is_some_and(may_join) && after.is_some_and(may_join),
+        '\u{200c}' | '\u{200d}' => {
+            before.is_some_and(allows_joiner) && after.is_some_and(allows_joiner)
+        }
         // How the sign before them is drawn.
         '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(|before| !before.is_alphabetic()),
         _ => true,
@@ -57,11 +59,11 @@ fn is_allowed(before: Option<char>, letter: char, after: Option<char>) -> bool {
 }
 
 /// Scripts and signs beyond Latin, Greek and Cyrillic.
-const fn may_join(letter: char) -> bool {
-    letter >= '\u{590}' && !joins(letter) || letter == '\u{fe0f}'
+const fn allows_joiner(letter: char) -> bool {
+    letter >= '\u{590}' && !is_joiner(letter) || letter == '\u{fe0f}'
 }
 
-const fn joins(letter: char) -> bool {
+const fn is_joiner(letter: char) -> bool {
     matches!(letter, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
 
@@ -80,12 +82,12 @@ const fn is_hidden(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NameProblem, name_problem, username_ok};
+    use super::{NameProblem, find_name_problem, is_valid_username};
 
     #[test]
     fn usernames() {
         for name in ["a", "_", "Jack", "a23456789012345", "0"] {
-            assert!(username_ok(name), "{name}");
+            assert!(is_valid_username(name), "{name}");
         }
         for name in [
             "",
@@ -97,7 +99,7 @@ mod tests {
             "@a",
             "a\n",
         ] {
-            assert!(!username_ok(name), "{name}");
+            assert!(!is_valid_username(name), "{name}");
         }
     }
 
@@ -112,9 +114,9 @@ mod tests {
             "Kim 👩‍🚀 🇫🇷 ❤️ 1️⃣ 👍🏽",
             "Ng\u{1ec5}n",
         ] {
-            assert_eq!(name_problem(name), None, "{name:?}");
+            assert_eq!(find_name_problem(name), None, "{name:?}");
         }
-        assert_eq!(name_problem(&"é".repeat(50)), None);
+        assert_eq!(find_name_problem(&"é".repeat(50)), None);
     }
 
     #[test]
@@ -141,16 +143,20 @@ mod tests {
         ] {
             let name = format!("Locu{hidden}m");
             let wanted = Some(NameProblem::Character(hidden));
-            assert_eq!(name_problem(&name), wanted, "{name:?}");
+            assert_eq!(find_name_problem(&name), wanted, "{name:?}");
         }
     }
 
     #[test]
     fn names_have_an_extent() {
         for name in ["", " ", "\u{a0}\u{2003}"] {
-            assert_eq!(name_problem(name), Some(NameProblem::Empty), "{name:?}");
+            assert_eq!(
+                find_name_problem(name),
+                Some(NameProblem::Empty),
+                "{name:?}"
+            );
         }
-        let problem = name_problem(&"x".repeat(51));
+        let problem = find_name_problem(&"x".repeat(51));
         assert_eq!(problem, Some(NameProblem::TooLong));
         let said = NameProblem::Character('\u{202e}').to_string();
         assert_eq!(said, "a name cannot contain the character U+202E");

@@ -5,12 +5,12 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 /// How many characters of a word go into its number.
-const CODED: usize = 12;
+const CODED_CHARS: usize = 12;
 /// Twelve digits to this base fit into 63 bits; the digit 0 is the end of a word.
 const BASE: i64 = 38;
 
 /// The words of a text, as they stand in it: small, with what underscores join left together.
-pub fn terms(text: &str) -> Vec<String> {
+pub fn split_terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     let mut term = String::new();
     for letter in text.nfkd() {
@@ -27,9 +27,9 @@ pub fn terms(text: &str) -> Vec<String> {
 }
 
 /// The words that a text is found by: its [`terms`], and the parts that underscores join.
-pub fn words(text: &str) -> Vec<String> {
+pub fn index_terms(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for term in terms(text) {
+    for term in split_terms(text) {
         if term.contains('_') {
             let parts = term.split('_').filter(|part| !part.is_empty());
             words.extend(parts.map(str::to_owned));
@@ -42,23 +42,26 @@ pub fn words(text: &str) -> Vec<String> {
 }
 
 /// A number for the first twelve characters of a word; words that begin alike lie together.
-pub fn code(word: &str) -> i64 {
-    coded(word, 0)
+pub fn term_code(word: &str) -> i64 {
+    encode_prefix(word, 0)
 }
 
 /// The lowest and the highest number of words that begin like this.
-pub fn codes(prefix: &str) -> (i64, i64) {
-    (coded(prefix, 0), coded(prefix, BASE - 1))
+pub fn term_code_range(prefix: &str) -> (i64, i64) {
+    (encode_prefix(prefix, 0), encode_prefix(prefix, BASE - 1))
 }
 
-fn coded(word: &str, rest: i64) -> i64 {
-    let digits = word.bytes().map(digit).chain(std::iter::repeat(rest));
+fn encode_prefix(word: &str, rest: i64) -> i64 {
+    let digits = word
+        .bytes()
+        .map(base38_digit)
+        .chain(std::iter::repeat(rest));
     digits
-        .take(CODED)
+        .take(CODED_CHARS)
         .fold(0, |code, digit| code * BASE + digit)
 }
 
-fn digit(letter: u8) -> i64 {
+fn base38_digit(letter: u8) -> i64 {
     let digit = match letter {
         b'0'..=b'9' => letter - b'0' + 1,
         b'_' => 11,
@@ -70,32 +73,35 @@ fn digit(letter: u8) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{code, codes, terms, words};
+    use super::{index_terms, split_terms, term_code, term_code_range};
 
     #[test]
     fn words_are_small_bare_and_parted_at_what_cannot_be_asked_for() {
         assert_eq!(
-            terms("José O'Brien, née Ødegård"),
+            split_terms("José O'Brien, née Ødegård"),
             ["jose", "obrien", "nee", "degard"]
         );
-        assert_eq!(terms("日本 ada_Lovelace ＡＢＣ"), ["ada_lovelace", "abc"]);
         assert_eq!(
-            words("ada_Lovelace Ada"),
+            split_terms("日本 ada_Lovelace ＡＢＣ"),
+            ["ada_lovelace", "abc"]
+        );
+        assert_eq!(
+            index_terms("ada_Lovelace Ada"),
             ["ada", "ada_lovelace", "lovelace"]
         );
-        assert!(terms(" ' … ").is_empty());
+        assert!(split_terms(" ' … ").is_empty());
     }
 
     #[test]
     fn numbers_of_words_that_begin_alike_lie_together() {
-        let (low, high) = codes("ad");
+        let (low, high) = term_code_range("ad");
         for inside in ["ad", "ad_", "ad0", "ada", "adzzzzzzzzzzzz"] {
-            assert!((low..=high).contains(&code(inside)), "{inside}");
+            assert!((low..=high).contains(&term_code(inside)), "{inside}");
         }
         for outside in ["a", "ac", "aczzzzzzzzzz", "ae", "b", "z"] {
-            assert!(!(low..=high).contains(&code(outside)), "{outside}");
+            assert!(!(low..=high).contains(&term_code(outside)), "{outside}");
         }
-        assert_eq!(code("internationalism"), code("internationalize"));
-        assert!(code("zzzzzzzzzzzz") > 0 && codes("zzzzzzzzzzzzz").1 > 0);
+        assert_eq!(term_code("internationalism"), term_code("internationalize"));
+        assert!(term_code("zzzzzzzzzzzz") > 0 && term_code_range("zzzzzzzzzzzzz").1 > 0);
     }
 }

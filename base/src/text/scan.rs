@@ -10,20 +10,20 @@ use twitter_text_config::config_v3;
 use super::URL_WEIGHT;
 
 /// What the library found, by kind and place.
-pub(super) struct Found {
+pub(super) struct ScannedEntity {
     pub(super) kind: Type,
     pub(super) points: Range<usize>,
     pub(super) bytes: Range<usize>,
     /// Bytes of a sign that does not belong to the name.
-    pub(super) sign: usize,
+    pub(super) sign_bytes: usize,
 }
 
 /// The library's time grows with the square of a text without spaces, so it is given one piece
 /// after the other. No address is longer than a piece.
-const PIECE: usize = 4096;
+const MAX_PIECE_BYTES: usize = 4096;
 
 /// The weight of a prepared text and the entities in it.
-pub(super) fn scan(prepared: &str) -> (u32, Vec<Found>) {
+pub(super) fn scan_text(prepared: &str) -> (u32, Vec<ScannedEntity>) {
     let mut weight = 0_i64;
     let mut found = Vec::new();
     let (mut points, mut bytes) = (0, 0);
@@ -47,10 +47,10 @@ pub(super) fn scan(prepared: &str) -> (u32, Vec<Found>) {
 
 /// Behind the last space of a piece, for an entity holds none.
 fn piece_end(text: &str) -> usize {
-    if text.len() <= PIECE {
+    if text.len() <= MAX_PIECE_BYTES {
         return text.len();
     }
-    let end = text.floor_char_boundary(PIECE);
+    let end = text.floor_char_boundary(MAX_PIECE_BYTES);
     let piece = text.get(..end).unwrap_or_default();
     let space = piece
         .char_indices()
@@ -59,22 +59,22 @@ fn piece_end(text: &str) -> usize {
     space.map_or(end, |(place, letter)| place + letter.len_utf8())
 }
 
-fn scan_piece(piece: &str, found: &mut Vec<Found>) -> i64 {
+fn scan_piece(piece: &str, found: &mut Vec<ScannedEntity>) -> i64 {
     let extractor = ValidatingExtractor::new_with_nfc_input(config_v3(), piece);
     // Also names of other servers and lists, so that they are not taken for something else.
     let result = extractor.extract(piece, |_| true);
     let mut weight = i64::from(result.parse_results.weighted_length);
-    let mut cursor = Cursor::new(piece);
+    let mut cursor = Utf16Cursor::new(piece);
     for entity in &result.entities {
-        let Some(place) = cursor.place(entity) else {
+        let Some(place) = cursor.locate_entity(entity) else {
             continue;
         };
         if entity.t == Type::URL && !has_scheme(entity.value) {
-            if !may_begin(piece.get(..place.bytes.start)) {
+            if !may_start_url(piece.get(..place.bytes.start)) {
                 continue;
             }
             // The library counts an address without `https://` letter by letter.
-            weight += i64::from(URL_WEIGHT) - i64::from(letters(entity.value));
+            weight += i64::from(URL_WEIGHT) - i64::from(plain_weight(entity.value));
         }
         if entity.t != Type::FEDERATEDMENTION && entity.list_slug.is_empty() {
             found.push(place);
@@ -83,7 +83,7 @@ fn scan_piece(piece: &str, found: &mut Vec<Found>) -> i64 {
     weight
 }
 
-fn letters(text: &str) -> i32 {
+fn plain_weight(text: &str) -> i32 {
     let extractor = ValidatingExtractor::new_with_nfc_input(config_v3(), text);
     extractor.extract_scan(text).parse_results.weighted_length
 }
@@ -96,7 +96,7 @@ fn has_scheme(address: &str) -> bool {
 }
 
 /// An address without a scheme does not begin in the middle of another word.
-fn may_begin(before: Option<&str>) -> bool {
+fn may_start_url(before: Option<&str>) -> bool {
     before.is_some_and(|before| {
         !before.ends_with(['-', '_', '.', '/', '@', '#', '$', '＠', '＃', '／'])
     })
@@ -104,7 +104,7 @@ fn may_begin(before: Option<&str>) -> bool {
 
 /// A text of the same length in bytes and code points in which the library finds what it should:
 /// version 0.3.1 panics at `日!@`, and misses `example.com` before a full stop.
-pub(super) fn prepared(text: &str) -> Cow<'_, str> {
+pub(super) fn prepare_for_extractor(text: &str) -> Cow<'_, str> {
     if !text.contains(['@', '＠', '.']) {
         return Cow::Borrowed(text);
     }
@@ -144,14 +144,14 @@ fn splits_a_character(before: Option<char>, last: Option<char>) -> bool {
 
 /// A text to be weighed, and how many separators were added to it: version 0.3.1 of the library
 /// takes a flag for a part of the emoji before it.
-pub(super) fn separated(text: &str) -> (Cow<'_, str>, u32) {
-    if !text.contains(is_regional) {
+pub(super) fn separate_flags(text: &str) -> (Cow<'_, str>, u32) {
+    if !text.contains(is_regional_indicator) {
         return (Cow::Borrowed(text), 0);
     }
     let (mut apart, mut added) = (String::with_capacity(text.len() * 2), 0);
     let mut halves = 0_usize;
     for letter in text.chars() {
-        if is_regional(letter) {
+        if is_regional_indicator(letter) {
             if halves.is_multiple_of(2) && apart.ends_with(|last: char| !last.is_ascii()) {
                 apart.push(SEPARATOR);
                 added += 1;
@@ -169,19 +169,19 @@ pub(super) fn separated(text: &str) -> (Cow<'_, str>, u32) {
 const SEPARATOR: char = '\u{1}';
 
 /// Half of a flag.
-pub(super) const fn is_regional(letter: char) -> bool {
+pub(super) const fn is_regional_indicator(letter: char) -> bool {
     matches!(letter, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
 /// Walks a text once, from UTF-16 units to code points and bytes.
-struct Cursor<'a> {
+struct Utf16Cursor<'a> {
     rest: std::str::Chars<'a>,
     units: usize,
     points: usize,
     length: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> Utf16Cursor<'a> {
     fn new(text: &'a str) -> Self {
         Self {
             rest: text.chars(),
@@ -191,14 +191,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn place(&mut self, entity: &entity::Entity<'_>) -> Option<Found> {
+    fn locate_entity(&mut self, entity: &entity::Entity<'_>) -> Option<ScannedEntity> {
         let (start, first_byte) = self.advance(entity.start)?;
         let (end, last_byte) = self.advance(entity.end)?;
-        Some(Found {
+        Some(ScannedEntity {
             kind: entity.t,
             points: start..end,
             bytes: first_byte..last_byte,
-            sign: (last_byte - first_byte).saturating_sub(entity.value.len()),
+            sign_bytes: (last_byte - first_byte).saturating_sub(entity.value.len()),
         })
     }
 

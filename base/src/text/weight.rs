@@ -4,77 +4,79 @@ use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
-use super::scan::{is_regional, prepared, scan, separated};
-use super::{entities, normalize};
+use super::scan::{is_regional_indicator, prepare_for_extractor, scan_text, separate_flags};
+use super::{extract_entities, normalize};
 
 /// The most that a post weighs, unless its author may write long ones.
-pub const LENGTH: u32 = 280;
+pub const MAX_POST_WEIGHT: u32 = 280;
 /// What every address weighs, whatever its length.
 pub const URL_WEIGHT: u32 = 23;
 /// In bytes; what is longer has more than 25,000 characters, and nobody may write that.
-pub(super) const LONGEST: usize = 100_000;
+pub(super) const MAX_TEXT_BYTES: usize = 100_000;
 /// A space and the link to the whole.
-const LINK: u32 = 1 + URL_WEIGHT;
+const LINK_WEIGHT: u32 = 1 + URL_WEIGHT;
 /// How far back a cut looks for the end of a word, in bytes.
-const WORD: usize = 40;
+const WORD_LOOKBACK_BYTES: usize = 40;
 
 /// The weight of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Weighed {
+pub struct TextWeight {
     /// Latin and its neighbours 1, other code points 2, an emoji 2, an address 23.
     pub weight: u32,
     /// Whether it holds no character that is none (U+FFFE, U+FFFF, U+FEFF).
-    pub sound: bool,
+    pub is_valid: bool,
     /// Whether it may be posted by anyone: something, sound, and no more than 280.
     pub permitted_280: bool,
 }
 
-impl Weighed {
+impl TextWeight {
     /// Whether it may be posted under a limit: something, sound, and no heavier.
-    pub const fn permitted(self, limit: u32) -> bool {
-        self.sound && self.weight > 0 && self.weight <= limit
+    pub const fn is_permitted(self, limit: u32) -> bool {
+        self.is_valid && self.weight > 0 && self.weight <= limit
     }
 }
 
 /// Weighs a text in its composed form. `free`: the bytes of `text` that do not count, for leading
 /// mentions of a reply; a range that splits a character counts for nothing.
-pub fn weigh(text: &str, free: Range<usize>) -> Weighed {
+pub fn weigh_text(text: &str, free: Range<usize>) -> TextWeight {
     let before = text.get(..free.start);
     let counted = match (before, text.get(free.end..)) {
         (Some(before), Some(after)) if !free.is_empty() => [before, after].concat(),
         _ => text.to_owned(),
     };
     let counted = normalize(&counted);
-    let mut weighed = Weighed {
-        weight: weight(&counted),
-        sound: !counted.contains(['\u{fffe}', '\u{ffff}', '\u{feff}']),
+    let mut weighed = TextWeight {
+        weight: text_weight(&counted),
+        is_valid: !counted.contains(['\u{fffe}', '\u{ffff}', '\u{feff}']),
         permitted_280: false,
     };
-    weighed.permitted_280 = weighed.permitted(LENGTH);
+    weighed.permitted_280 = weighed.is_permitted(MAX_POST_WEIGHT);
     weighed
 }
 
-fn weight(text: &str) -> u32 {
+fn text_weight(text: &str) -> u32 {
     // ASCII without a dot holds no address.
-    if text.len() > LONGEST || text.is_ascii() && !text.contains('.') {
+    if text.len() > MAX_TEXT_BYTES || text.is_ascii() && !text.contains('.') {
         return u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     }
-    let (apart, added) = separated(text);
-    scan(&prepared(&apart)).0.saturating_sub(added)
+    let (apart, added) = separate_flags(text);
+    scan_text(&prepare_for_extractor(&apart))
+        .0
+        .saturating_sub(added)
 }
 
 /// The beginning of a normalized text that weighs more than 280, with `…` and room for a space and
 /// a link behind it. `None` when the text is short enough to stand whole.
-pub fn short_first_part(text: &str) -> Option<String> {
-    if weight(text) <= LENGTH {
+pub fn truncate_with_ellipsis(text: &str) -> Option<String> {
+    if text_weight(text) <= MAX_POST_WEIGHT {
         return None;
     }
     let part = |end: usize| {
         let part = text.get(..end).unwrap_or_default();
         format!("{}…", part.trim_end())
     };
-    let fits = |end: usize| weight(&part(end)) <= LENGTH - LINK;
-    let places = places_to_cut(text);
+    let fits = |end: usize| text_weight(&part(end)) <= MAX_POST_WEIGHT - LINK_WEIGHT;
+    let places = cut_positions(text);
     // The weights of parts ascend but for an address or two: doubling and then halving finds a
     // place that fits.
     let mut high = 128;
@@ -93,32 +95,36 @@ pub fn short_first_part(text: &str) -> Option<String> {
             _ => high = middle,
         }
     }
-    let word = behind_a_word(text, end);
+    let word = word_boundary_before(text, end);
     Some(part(if fits(word) { word } else { end }))
 }
 
 /// The places outside of entities and between whole characters: a letter and its marks, the parts
 /// of an emoji, the halves of a flag stay together.
-fn places_to_cut(text: &str) -> Vec<usize> {
-    let ranges = entities(text).ranges();
+fn cut_positions(text: &str) -> Vec<usize> {
+    let ranges = extract_entities(text).byte_ranges();
     let mut ranges = ranges.iter().peekable();
     let (mut last, mut halves) = (None, 0_usize);
     let mut places = Vec::new();
     for (place, letter) in text.char_indices() {
         while ranges.next_if(|range| range.end <= place).is_some() {}
         let inside = ranges.peek().is_some_and(|range| range.start < place);
-        let half = is_regional(letter) && !halves.is_multiple_of(2);
-        if !inside && !half && !clings(letter) && last != Some('\u{200d}') {
+        let half = is_regional_indicator(letter) && !halves.is_multiple_of(2);
+        if !inside && !half && !extends_previous(letter) && last != Some('\u{200d}') {
             places.push(place);
         }
-        halves = if is_regional(letter) { halves + 1 } else { 0 };
+        halves = if is_regional_indicator(letter) {
+            halves + 1
+        } else {
+            0
+        };
         last = Some(letter);
     }
     places
 }
 
 /// Joiners, skin tones, keycaps, tags, accents.
-fn clings(letter: char) -> bool {
+fn extends_previous(letter: char) -> bool {
     let part_of_emoji = matches!(
         letter,
         '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}'
@@ -127,13 +133,13 @@ fn clings(letter: char) -> bool {
 }
 
 /// A place a little before `end` where a word ends, if there is one.
-fn behind_a_word(text: &str, end: usize) -> usize {
+fn word_boundary_before(text: &str, end: usize) -> usize {
     let (before, after) = text.split_at_checked(end).unwrap_or((text, ""));
     if after.starts_with(char::is_whitespace) {
         return end;
     }
     match before.rfind(char::is_whitespace) {
-        Some(space) if end - space <= WORD => space,
+        Some(space) if end - space <= WORD_LOOKBACK_BYTES => space,
         _ => end,
     }
 }
@@ -142,11 +148,11 @@ fn behind_a_word(text: &str, end: usize) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{LENGTH, short_first_part, weigh};
-    use crate::text::{entities, normalize};
+    use super::{MAX_POST_WEIGHT, truncate_with_ellipsis, weigh_text};
+    use crate::text::{extract_entities, normalize};
 
     fn weight(text: &str) -> u32 {
-        weigh(text, 0..0).weight
+        weigh_text(text, 0..0).weight
     }
 
     #[test]
@@ -174,57 +180,57 @@ mod tests {
 
     #[test]
     fn the_limit_is_280() {
-        assert!(weigh(&"x".repeat(280), 0..0).permitted_280);
-        assert!(!weigh(&"x".repeat(281), 0..0).permitted_280);
-        assert!(weigh(&"日".repeat(140), 0..0).permitted_280);
-        assert!(!weigh(&"日".repeat(141), 0..0).permitted_280);
-        assert!(!weigh("", 0..0).permitted_280);
-        assert!(!weigh("bad \u{ffff}", 0..0).permitted_280);
-        assert!(weigh(&"x".repeat(25_000), 0..0).permitted(25_000));
-        assert!(!weigh(&"日.".repeat(50_000), 0..0).permitted(25_000));
+        assert!(weigh_text(&"x".repeat(280), 0..0).permitted_280);
+        assert!(!weigh_text(&"x".repeat(281), 0..0).permitted_280);
+        assert!(weigh_text(&"日".repeat(140), 0..0).permitted_280);
+        assert!(!weigh_text(&"日".repeat(141), 0..0).permitted_280);
+        assert!(!weigh_text("", 0..0).permitted_280);
+        assert!(!weigh_text("bad \u{ffff}", 0..0).permitted_280);
+        assert!(weigh_text(&"x".repeat(25_000), 0..0).is_permitted(25_000));
+        assert!(!weigh_text(&"日.".repeat(50_000), 0..0).is_permitted(25_000));
     }
 
     #[test]
     fn leading_mentions_can_be_free() {
         let text = format!("@ana @bob {}", "x".repeat(280));
-        assert!(!weigh(&text, 0..0).permitted_280);
-        let found = entities(&text);
+        assert!(!weigh_text(&text, 0..0).permitted_280);
+        let found = extract_entities(&text);
         let leading = found.leading_mentions(&text);
         let end = leading.last().unwrap().bytes.end;
-        assert_eq!(weigh(&text, 0..end + 1).weight, 280);
+        assert_eq!(weigh_text(&text, 0..end + 1).weight, 280);
         // Ranges that are none count for nothing.
-        assert_eq!(weigh("日本", 0..1).weight, 4);
-        assert_eq!(weigh("ab", 1..9).weight, 2);
+        assert_eq!(weigh_text("日本", 0..1).weight, 4);
+        assert_eq!(weigh_text("ab", 1..9).weight, 2);
     }
 
     #[test]
     fn a_long_text_is_cut_behind_a_word() {
-        assert_eq!(short_first_part(&"x".repeat(280)), None);
+        assert_eq!(truncate_with_ellipsis(&"x".repeat(280)), None);
         let words = "word ".repeat(100);
-        let part = short_first_part(&words).unwrap();
+        let part = truncate_with_ellipsis(&words).unwrap();
         assert!(part.ends_with("word…"), "{part}");
         assert_eq!(weight(&part), 251 + 5);
 
-        let part = short_first_part(&"日".repeat(200)).unwrap();
+        let part = truncate_with_ellipsis(&"日".repeat(200)).unwrap();
         assert_eq!(part.chars().count(), 127 + 1);
         let family = "👨‍👩‍👧‍👦".repeat(200);
-        let part = short_first_part(&family).unwrap();
+        let part = truncate_with_ellipsis(&family).unwrap();
         assert_eq!(part.trim_end_matches('…').len() % "👨‍👩‍👧‍👦".len(), 0);
         let bare = "a.co ".repeat(80);
-        assert!(weight(&short_first_part(&bare).unwrap()) <= 280 - 24);
+        assert!(weight(&truncate_with_ellipsis(&bare).unwrap()) <= 280 - 24);
     }
 
     proptest! {
         #[test]
         fn a_first_part_always_fits(text in r"([a-z]{1,9} |https://x\.co/[a-z]{1,30} |a\.com |日本|👩‍🚀|e\u{301}|\PC){0,200}") {
             let text = normalize(&text);
-            match short_first_part(&text) {
-                None => prop_assert!(weight(&text) <= LENGTH),
+            match truncate_with_ellipsis(&text) {
+                None => prop_assert!(weight(&text) <= MAX_POST_WEIGHT),
                 Some(part) => {
                     let kept = part.strip_suffix('…').unwrap();
                     prop_assert!(text.starts_with(kept));
                     let linked = format!("{part} https://t.co/0123456789");
-                    prop_assert!(weight(&linked) <= LENGTH);
+                    prop_assert!(weight(&linked) <= MAX_POST_WEIGHT);
                 }
             }
         }

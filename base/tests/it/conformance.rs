@@ -1,7 +1,7 @@
 //! The public test vectors of text measuring (`tests/conformance`, Apache License 2.0), through
 //! our own functions.
 
-use base::text::{Entity, entities, weigh};
+use base::text::{Entity, extract_entities, weigh_text};
 use yaml_rust2::{Yaml, YamlLoader};
 
 const EXTRACT: &str = include_str!("../conformance/extract.yml");
@@ -70,7 +70,7 @@ const BEFORE_EMOJI: &[&str] = &[
 fn entities_are_those_of_the_public_vectors() {
     let mut count = 0;
     for group in ["mentions", "mentions_with_indices"] {
-        count += check(group, |text| entities(text).mentions);
+        count += check(group, |text| extract_entities(text).mentions);
     }
     for group in [
         "urls",
@@ -78,13 +78,13 @@ fn entities_are_those_of_the_public_vectors() {
         "urls_with_directional_markers",
         "tco_urls_with_params",
     ] {
-        count += check(group, |text| entities(text).urls);
+        count += check(group, |text| extract_entities(text).urls);
     }
     for group in ["hashtags", "hashtags_from_astral", "hashtags_with_indices"] {
-        count += check(group, |text| entities(text).hashtags);
+        count += check(group, |text| extract_entities(text).hashtags);
     }
     for group in ["cashtags", "cashtags_with_indices"] {
-        count += check(group, |text| entities(text).cashtags);
+        count += check(group, |text| extract_entities(text).cashtags);
     }
     assert_eq!(count, 220);
 }
@@ -94,7 +94,7 @@ fn replies_and_lists_are_those_of_the_public_vectors() {
     let replies = cases(EXTRACT, "replies");
     assert_eq!(replies.len(), 13);
     for case in &replies {
-        let found = entities(text(case));
+        let found = extract_entities(text(case));
         let first = found.leading_mentions(text(case)).first();
         let name = first.map(|mention| mention.text.as_str());
         assert_eq!(name, case["expected"].as_str(), "{}", description(case));
@@ -112,7 +112,7 @@ fn replies_and_lists_are_those_of_the_public_vectors() {
                 format!("{name} {}–{}", place(0), place(1))
             })
             .collect();
-        let found = entities(text(case)).mentions.into_iter();
+        let found = extract_entities(text(case)).mentions.into_iter();
         let found: Vec<_> = found
             .map(|one| format!("{} {}–{}", one.text, one.start, one.end))
             .collect();
@@ -143,10 +143,10 @@ fn what_is_valid_alone_is_found_whole() {
             }
         }
     };
-    check("usernames", |text| entities(text).mentions);
-    check("hashtags", |text| entities(text).hashtags);
-    check("urls", |text| entities(text).urls);
-    check("urls_without_protocol", |text| entities(text).urls);
+    check("usernames", |text| extract_entities(text).mentions);
+    check("hashtags", |text| extract_entities(text).hashtags);
+    check("urls", |text| extract_entities(text).urls);
+    check("urls_without_protocol", |text| extract_entities(text).urls);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(count, 40);
 }
@@ -165,7 +165,7 @@ fn weights_are_those_of_the_public_vectors() {
             if group == "WeightedTweetsCounterTest" && BEFORE_EMOJI.contains(&description(case)) {
                 continue;
             }
-            let weighed = weigh(text(case), 0..0);
+            let weighed = weigh_text(text(case), 0..0);
             let expected = &case["expected"];
             let weight = expected["weightedLength"].as_i64().unwrap();
             let valid = expected["valid"].as_bool().unwrap();

@@ -137,7 +137,7 @@ fn liked(
     }
     let event = json!({
         "id": like.id.to_string(),
-        "created_at": like.at.older(),
+        "created_at": like.at.to_legacy_string(),
         "timestamp_ms": like.at.ms(),
         "favorited_status": post,
         "user": older_user(&liker, false),

@@ -1,7 +1,7 @@
 //! Whom an entry of the log concerns, told from the entry alone.
 
 use base::{PostId, UserId};
-use network::activity::{Kind, Whom, caused_by};
+use network::activity::{ActivityEventKind, EventParticipant, event_kinds_for_log_kind};
 use serde_json::Value;
 use store::activity::ActivityDirection;
 use store::event_log::LogEvent;
@@ -15,7 +15,7 @@ pub(super) struct Entry<'e> {
 /// A kind of event, and a user whom it is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Concern {
-    pub(super) kind: &'static Kind,
+    pub(super) kind: &'static ActivityEventKind,
     pub(super) user: UserId,
     pub(super) direction: ActivityDirection,
 }
@@ -23,7 +23,7 @@ pub(super) struct Concern {
 impl<'e> Entry<'e> {
     /// The entry, if any kind of event comes of it.
     pub(super) fn read(event: &'e LogEvent) -> Option<Self> {
-        caused_by(&event.kind).next()?;
+        event_kinds_for_log_kind(&event.kind).next()?;
         let body = if event.body.is_empty() {
             Value::Null
         } else {
@@ -67,11 +67,11 @@ impl<'e> Entry<'e> {
         self.numbers(name).into_iter().map(UserId::new).collect()
     }
 
-    fn whom(&self, whom: Whom) -> Vec<UserId> {
+    fn whom(&self, whom: EventParticipant) -> Vec<UserId> {
         match whom {
-            Whom::Actor => vec![self.actor()],
-            Whom::Subject => vec![UserId::new(self.event.subject_id)],
-            Whom::Named(name) => {
+            EventParticipant::Actor => vec![self.actor()],
+            EventParticipant::Subject => vec![UserId::new(self.event.subject_id)],
+            EventParticipant::Named(name) => {
                 let mut users = self.users(name);
                 users.retain(|user| *user != self.actor());
                 users
@@ -82,8 +82,8 @@ impl<'e> Entry<'e> {
     /// Every kind that comes of it, with everyone whom it is about.
     pub(super) fn concerns(&self) -> Vec<Concern> {
         let mut all = Vec::new();
-        for kind in caused_by(&self.event.kind) {
-            for (whom, direction) in kind.about {
+        for kind in event_kinds_for_log_kind(&self.event.kind) {
+            for (whom, direction) in kind.concerned_users {
                 let users = self.whom(*whom).into_iter();
                 all.extend(users.map(|user| Concern {
                     kind,

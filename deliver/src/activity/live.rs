@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{AppId, Stop};
+use base::{AppId, Error};
 use bytes::Bytes;
 use futures_util::stream::{iter, unfold};
 use futures_util::{Stream, StreamExt as _};
@@ -38,7 +38,7 @@ impl Live {
 
     /// Sends what was told since the last time; whether there may be more. While nobody listens,
     /// only the end of the log is looked for.
-    pub async fn step(&mut self) -> Result<bool, Stop> {
+    pub async fn step(&mut self) -> Result<bool, Error> {
         let apps: HashSet<AppId> = self.hub.apps(Endpoint::Activity).into_iter().collect();
         let (Some(from), false) = (self.read, apps.is_empty()) else {
             self.read = Some(self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await?);
@@ -125,7 +125,7 @@ pub fn past(
 
 impl Walk {
     /// Reads on; and whether there is more.
-    async fn read(&mut self) -> Result<(Vec<Bytes>, bool), Stop> {
+    async fn read(&mut self) -> Result<(Vec<Bytes>, bool), Error> {
         let (past, at, home, newest) = (self.past, self.at, self.home, self.newest);
         let until = past.until.unwrap_or_else(|| self.session.since());
         let scope = Scope::Streams(HashSet::from([self.session.app()]));

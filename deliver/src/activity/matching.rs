@@ -3,8 +3,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use base::{AppId, Fault};
-use network::activity::{Filter, Kind, caused_by, named};
-use query::{Dialect, Facts, Level, Matcher, Product, Reading};
+use network::activity::{
+    ActivityEventKind, RequiredFilter, event_kinds_for_log_kind, find_event_kind,
+};
+use query::{AccessTier, MatchMode, Matcher, PostFeatures, QueryDialect, QueryProduct};
 use store::account_activity::{self, AccountSubscription};
 use store::activity::{self, ActivitySubscription};
 use store::apps::{self, App, AppStatus};
@@ -160,14 +162,14 @@ impl Desk<'_> {
         entry: &Entry<'_>,
         all: &mut Vec<Envelope>,
     ) -> Result<(), Fault> {
-        for kind in caused_by(&entry.event.kind) {
+        for kind in event_kinds_for_log_kind(&entry.event.kind) {
             let asked = match kind.filter {
-                Filter::User => continue,
-                Filter::Nothing => {
+                RequiredFilter::User => continue,
+                RequiredFilter::Nothing => {
                     let app = AppId::new(entry.event.subject_id);
                     activity::list_unscoped_by_app(tx, kind.name, app)?
                 }
-                Filter::Keyword => of_story(tx, kind, entry)?,
+                RequiredFilter::Keyword => of_story(tx, kind, entry)?,
             };
             for one in asked {
                 if !self.wants(&one) || one.created_at > entry.event.at {
@@ -177,7 +179,7 @@ impl Desk<'_> {
                     continue;
                 };
                 let shared = self.home.shared(&app);
-                let what = if kind.filter == Filter::Keyword {
+                let what = if kind.filter == RequiredFilter::Keyword {
                     story(tx, entry)?.map(|told| shared.story(&told))
                 } else {
                     let (at, app) = (entry.event.at, entry.event.subject_id);
@@ -265,7 +267,7 @@ impl Desk<'_> {
 
 /// Whether a subscription asks for such an event; it is told of nothing that happened before it.
 fn answers(one: &ActivitySubscription, concern: &Concern, event: &LogEvent) -> bool {
-    let kind = named(&one.event_type).map(|(kind, _)| kind.name);
+    let kind = find_event_kind(&one.event_type).map(|(kind, _)| kind.name);
     let way = one.direction.is_none_or(|way| way == concern.direction);
     kind == Some(concern.kind.name) && way && one.created_at <= event.at
 }
@@ -273,7 +275,7 @@ fn answers(one: &ActivitySubscription, concern: &Concern, event: &LogEvent) -> b
 fn sealed(
     one: &ActivitySubscription,
     entry: &Entry<'_>,
-    kind: &'static Kind,
+    kind: &'static ActivityEventKind,
     post: Option<base::PostId>,
     what: &view::Told,
 ) -> Envelope {
@@ -294,7 +296,7 @@ fn sealed(
 /// The subscriptions whose keywords a new story meets.
 fn of_story(
     tx: &mut Tx<'_>,
-    kind: &'static Kind,
+    kind: &'static ActivityEventKind,
     entry: &Entry<'_>,
 ) -> Result<Vec<ActivitySubscription>, Fault> {
     let mut met = Vec::new();
@@ -307,13 +309,13 @@ fn of_story(
     let text = text.join(" \n ");
     let topics: Vec<&str> = told.topics.iter().map(String::as_str).collect();
     let tickers: Vec<&str> = told.tickers.iter().map(String::as_str).collect();
-    let post = query::Post {
+    let post = query::QueryablePost {
         text: &text,
         hashtags: &topics,
         cashtags: &tickers,
-        ..query::Post::default()
+        ..query::QueryablePost::default()
     };
-    let facts = Facts::new(&post, Reading::Stream);
+    let facts = PostFeatures::new(&post, MatchMode::Stream);
     let mut after = 0;
     loop {
         let page = activity::list_unscoped(tx, kind.name, after, PAGE)?;
@@ -324,16 +326,20 @@ fn of_story(
         let mut matcher = Matcher::new();
         for one in &page {
             if let Some(query) = parsed(&one.keyword) {
-                matcher.add(one.id.unsigned_abs(), &query);
+                matcher.add_rule(one.id.unsigned_abs(), &query);
             }
         }
-        let found: HashSet<u64> = matcher.matching(&facts).into_iter().collect();
+        let found: HashSet<u64> = matcher.matching_rules(&facts).into_iter().collect();
         let page = page.into_iter();
         met.extend(page.filter(|one| found.contains(&one.id.unsigned_abs())));
     }
 }
 
 /// A keyword, which was read when it was stored.
-pub(super) fn parsed(keyword: &str) -> Option<query::Query> {
-    query::parse(keyword, Dialect::new(Product::Stream, Level::Enterprise)).ok()
+pub(super) fn parsed(keyword: &str) -> Option<query::ParsedQuery> {
+    query::parse(
+        keyword,
+        QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise),
+    )
+    .ok()
 }

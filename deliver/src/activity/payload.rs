@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use base::{AppId, Fault, UserId};
-use network::activity::{self as rules, Access, Kind, Payload};
-use network::visibility::{Viewer, bar_of_post};
-use network::{facts, news};
-use query::{Facts, Reading};
+use network::activity::{self as rules, ActivityEventKind, EventAccess, EventPayloadKind};
+use network::visibility::{Viewer, find_post_denial};
+use network::{news, post_facts};
+use query::{MatchMode, PostFeatures};
 use serde_json::Value;
 use store::activity::ActivitySubscription;
 use store::{Tx, messages, news_stories, posts, users};
@@ -40,8 +40,12 @@ impl<'e> Teller<'e> {
     }
 
     /// The post that a kind shows.
-    pub(super) fn shown(&self, kind: &Kind) -> Option<base::PostId> {
-        matches!(kind.payload, Payload::Post | Payload::Like).then(|| self.entry.post())
+    pub(super) fn shown(&self, kind: &ActivityEventKind) -> Option<base::PostId> {
+        matches!(
+            kind.payload,
+            EventPayloadKind::Post | EventPayloadKind::Like
+        )
+        .then(|| self.entry.post())
     }
 
     /// What a subscription is told; nothing where it may not be, or where its keyword is not met.
@@ -58,7 +62,7 @@ impl<'e> Teller<'e> {
         let telling = Telling {
             kind: concern.kind.name,
             user: concern.user,
-            older_words: shared.spoken.speech == base::Speech::Tweet,
+            older_words: shared.spoken.speech == base::Vocabulary::Tweet,
             both_counts: shared.spoken.both_metrics,
         };
         if let Some(told) = self.told.get(&telling) {
@@ -83,13 +87,13 @@ impl<'e> Teller<'e> {
             one.authorizing_user_id
         };
         match kind.payload {
-            Payload::Post | Payload::Like => match reader {
+            EventPayloadKind::Post | EventPayloadKind::Like => match reader {
                 Some(reader) => self.sees_post(tx, reader),
                 None => Ok(true),
             },
             // Of what only followers may see, others are told nothing, not even that it goes.
-            Payload::PostGone => Ok(!is_protected(tx, concern.user)?),
-            Payload::Tie if kind.access == Access::Public => {
+            EventPayloadKind::PostDeleted => Ok(!is_protected(tx, concern.user)?),
+            EventPayloadKind::Relationship if kind.access == EventAccess::Public => {
                 Self::may_see_tie(tx, one.app_id, concern.user)
             }
             _ => Ok(true),
@@ -100,7 +104,7 @@ impl<'e> Teller<'e> {
         let Some(post) = posts::find_by_id(tx, self.entry.post())? else {
             return Ok(false);
         };
-        if bar_of_post(tx, reader, &post)?.is_some() {
+        if find_post_denial(tx, reader, &post)?.is_some() {
             return Ok(false);
         }
         let Some(original) = post.repost_of_id else {
@@ -108,7 +112,7 @@ impl<'e> Teller<'e> {
         };
         let original = posts::find_by_id(tx, original)?;
         Ok(match original {
-            Some(original) => bar_of_post(tx, reader, &original)?.is_none(),
+            Some(original) => find_post_denial(tx, reader, &original)?.is_none(),
             None => false,
         })
     }
@@ -123,7 +127,7 @@ impl<'e> Teller<'e> {
         &self,
         tx: &mut Tx<'_>,
         one: &ActivitySubscription,
-        kind: &Kind,
+        kind: &ActivityEventKind,
     ) -> Result<bool, Fault> {
         if one.keyword.is_empty() {
             return Ok(true);
@@ -131,23 +135,26 @@ impl<'e> Teller<'e> {
         let Some(query) = parsed(&one.keyword) else {
             return Ok(false);
         };
-        let matches =
-            |post: &query::Post<'_>| query::matches(&query, &Facts::new(post, Reading::Stream));
+        let matches = |post: &query::QueryablePost<'_>| {
+            query::matches(&query, &PostFeatures::new(post, MatchMode::Stream))
+        };
         let text = match kind.payload {
-            Payload::Post | Payload::Like => {
-                let found = facts::of(tx, &[self.entry.post()], false)?;
-                return Ok(found.first().is_some_and(|post| post.lend(matches)));
+            EventPayloadKind::Post | EventPayloadKind::Like => {
+                let found = post_facts::load_post_facts(tx, &[self.entry.post()], false)?;
+                return Ok(found
+                    .first()
+                    .is_some_and(|post| post.map_query_post(matches)));
             }
-            Payload::Change => self.entry.text("after").to_owned(),
-            Payload::Message => {
+            EventPayloadKind::Change => self.entry.text("after").to_owned(),
+            EventPayloadKind::Message => {
                 let message = messages::find_event(tx, self.entry.event.subject_id)?;
                 message.map(|message| message.text).unwrap_or_default()
             }
             _ => return Ok(false),
         };
-        Ok(matches(&query::Post {
+        Ok(matches(&query::QueryablePost {
             text: &text,
-            ..query::Post::default()
+            ..query::QueryablePost::default()
         }))
     }
 
@@ -159,22 +166,24 @@ impl<'e> Teller<'e> {
     ) -> Result<Option<Told>, Fault> {
         let entry = self.entry;
         match concern.kind.payload {
-            Payload::Post => shared.post(tx, entry.post()),
-            Payload::PostGone => Ok(Some(shared.post_gone(entry.post(), entry.actor()))),
-            Payload::Like => match like(entry) {
+            EventPayloadKind::Post => shared.post(tx, entry.post()),
+            EventPayloadKind::PostDeleted => {
+                Ok(Some(shared.post_gone(entry.post(), entry.actor())))
+            }
+            EventPayloadKind::Like => match like(entry) {
                 Some(like) => shared.like(tx, like),
                 None => Ok(None),
             },
-            Payload::Tie => {
+            EventPayloadKind::Relationship => {
                 let target = UserId::new(entry.event.subject_id);
                 shared.tie(tx, entry.actor(), target)
             }
-            Payload::Change => {
+            EventPayloadKind::Change => {
                 let told = shared.change(entry.text("before"), entry.text("after"));
                 Ok(Some(told))
             }
-            Payload::Message => message(tx, entry, concern, shared),
-            Payload::Read => {
+            EventPayloadKind::Message => message(tx, entry, concern, shared),
+            EventPayloadKind::Read => {
                 let event = read_event(entry, concern.user);
                 signal(
                     tx,
@@ -185,16 +194,18 @@ impl<'e> Teller<'e> {
                     shared,
                 )
             }
-            Payload::Typing => {
+            EventPayloadKind::Typing => {
                 let event = typing_event(entry, concern.user);
                 let name = "direct_message_indicate_typing_events";
                 signal(tx, name, &event, concern, entry, shared)
             }
-            Payload::Space => {
+            EventPayloadKind::Space => {
                 let (space, kind) = (entry.event.subject_id, concern.kind.name);
                 shared.space(tx, concern.user, space, kind)
             }
-            Payload::Story | Payload::Revoke | Payload::Nothing => Ok(None),
+            EventPayloadKind::Story | EventPayloadKind::Revoke | EventPayloadKind::Nothing => {
+                Ok(None)
+            }
         }
     }
 }
@@ -219,7 +230,7 @@ pub(super) fn story(
     tx: &mut Tx<'_>,
     entry: &Entry<'_>,
 ) -> Result<Option<news_stories::NewsStoryDetails>, Fault> {
-    news::told(tx, Viewer::anyone(), entry.event.subject_id)
+    news::find_published(tx, Viewer::anonymous(), entry.event.subject_id)
 }
 
 /// Whom a message of an entry went to, as its sender or one who received it sees it.

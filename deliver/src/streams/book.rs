@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::{AppId, Fault};
-use network::facts::{self, PostFacts};
-use query::{Dialect, Facts, Level, Matcher, Reading, Slot};
+use network::post_facts::{self, StoredPostFacts};
+use query::{AccessTier, MatchMode, Matcher, PostFeatures, QueryDialect, RuleSlot};
 use serde_json::{Value, json};
 use store::Tx;
 use store::rules::{self, StreamProduct, StreamRule};
@@ -98,14 +98,14 @@ struct Held {
 struct Filed {
     app: Owner,
     tag: Box<str>,
-    slot: Slot,
+    slot: RuleSlot,
 }
 
 impl Book {
     /// Without rules, with what this one knows of posts.
     pub(super) fn anew(&self) -> Self {
         Self {
-            matcher: self.matcher.anew(),
+            matcher: self.matcher.empty_with_frequencies(),
             learned: self.learned.settled(),
             ..Self::default()
         }
@@ -116,8 +116,11 @@ impl Book {
         if self.learned.before > 0 {
             return Ok(());
         }
-        for facts in facts::newest(tx, STORED)? {
-            facts.lend(|post| self.matcher.learn(&Facts::new(post, Reading::Stream)));
+        for facts in post_facts::load_newest_facts(tx, STORED)? {
+            facts.map_query_post(|post| {
+                self.matcher
+                    .record_frequencies(&PostFeatures::new(post, MatchMode::Stream))
+            });
             self.learned.before += 1;
         }
         Ok(())
@@ -205,7 +208,7 @@ impl Book {
         }
         let number = id.unsigned_abs();
         if let Some(filed) = self.rules.remove(&number) {
-            self.matcher.remove(filed.slot);
+            self.matcher.remove_rule(filed.slot);
             if let Some(held) = self.apps.get_mut(&filed.app) {
                 held.ids.remove(&number);
             }
@@ -220,7 +223,7 @@ impl Book {
         let held = self.apps.remove(&app).unwrap_or_default();
         for number in held.ids {
             if let Some(filed) = self.rules.remove(&number) {
-                self.matcher.remove(filed.slot);
+                self.matcher.remove_rule(filed.slot);
             }
         }
     }
@@ -232,10 +235,10 @@ impl Book {
         }
         // What was once taken is read as widely as it can be.
         let product = match app.1 {
-            StreamProduct::Stream => query::Product::Stream,
-            StreamProduct::Powerstream => query::Product::Powerstream,
+            StreamProduct::Stream => query::QueryProduct::Stream,
+            StreamProduct::Powerstream => query::QueryProduct::Powerstream,
         };
-        let dialect = Dialect::new(product, Level::Enterprise);
+        let dialect = QueryDialect::new(product, AccessTier::Enterprise);
         let query = match query::parse(&rule.value, dialect) {
             Ok(query) => query,
             Err(problems) => {
@@ -243,7 +246,7 @@ impl Book {
                 return;
             }
         };
-        let slot = self.matcher.add(number, &query);
+        let slot = self.matcher.add_rule(number, &query);
         let filed = Filed {
             app,
             tag: rule.tag.as_str().into(),
@@ -255,18 +258,18 @@ impl Book {
     }
 
     /// The apps that want a post, each with `matching_rules` as JSON: rules in their order.
-    pub(super) fn matching(&mut self, facts: &PostFacts) -> HashMap<Owner, String> {
+    pub(super) fn matching(&mut self, facts: &StoredPostFacts) -> HashMap<Owner, String> {
         if self.matcher.is_empty() {
             return HashMap::new();
         }
         let (matcher, learned) = (&mut self.matcher, &mut self.learned);
-        let mut numbers = facts.lend(|post| {
-            let facts = Facts::new(post, Reading::Stream);
+        let mut numbers = facts.map_query_post(|post| {
+            let facts = PostFeatures::new(post, MatchMode::Stream);
             if mix(post.id).is_multiple_of(LEARN_EACH) {
-                matcher.learn(&facts);
-                learned.note(matcher.effort(&facts));
+                matcher.record_frequencies(&facts);
+                learned.note(matcher.candidate_count(&facts));
             }
-            matcher.matching(&facts)
+            matcher.matching_rules(&facts)
         });
         numbers.sort_unstable();
         let mut wanted: HashMap<Owner, Vec<Value>> = HashMap::new();

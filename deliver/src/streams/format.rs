@@ -30,7 +30,7 @@ pub(super) fn post(
     format: &Format,
     voice: &Voice,
 ) -> Result<Option<String>, Fault> {
-    let (id, viewer) = (row.id, Viewer::anyone());
+    let (id, viewer) = (row.id, Viewer::anonymous());
     let asked = Asked {
         parameter: "id",
         values: &[id],
@@ -46,7 +46,7 @@ pub(super) fn post(
 
 /// A post in the form of the older interface, the only one of its line.
 pub(super) fn older(tx: &mut Tx<'_>, row: &Post, format: &Format) -> Result<Option<Bytes>, Fault> {
-    let found = view::older_post(tx, Viewer::anyone(), row.clone(), format.wants.site())?;
+    let found = view::older_post(tx, Viewer::anonymous(), row.clone(), format.wants.site())?;
     Ok(found.map(|post| Bytes::from(format!("{}\r\n", Value::Array(vec![post])))))
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use base::clock::wall;
-use base::refusal::Connecting;
-use base::{AppId, Fault, Id, Refusal, Stop, Time};
+use base::clock::wall_time;
+use base::refusal::StreamConnectionRefusal;
+use base::{AppId, Error, Fault, Id, Refusal, Time};
 use network::connections as rules;
 use parking_lot::Mutex;
 use store::connections::{self, StreamConnection};
@@ -146,7 +146,7 @@ impl Hub {
 
     /// Opens a connection, unless the app has as many as it may. What is sent to it from now on
     /// waits for its feed.
-    pub async fn open(&self, opening: Opening) -> Result<Session, Stop> {
+    pub async fn open(&self, opening: Opening) -> Result<Session, Error> {
         let (session, here) = self.reserve(&opening)?;
         // Whoever gives up in the middle gives back the slot.
         let mut guard = Guard(Some(session.clone()));
@@ -156,7 +156,7 @@ impl Hub {
             let begun = rules::open(tx, &row, most, here)?;
             // Before anybody can change what this has seen: whoever reads of it in the log finds
             // the session as it is.
-            begins.begin(begun.end, begun.token);
+            begins.begin(begun.log_end, begun.token_digest);
             Ok(())
         };
         self.0.store.write(write).await?;
@@ -167,7 +167,7 @@ impl Hub {
     }
 
     /// Takes a slot on this node; and how many others are taken.
-    pub(super) fn reserve(&self, opening: &Opening) -> Result<(Session, usize), Stop> {
+    pub(super) fn reserve(&self, opening: &Opening) -> Result<(Session, usize), Error> {
         let session = self.make(opening)?;
         let mut open = self.0.open.lock();
         if self.0.closing.load(Ordering::SeqCst) {
@@ -180,7 +180,7 @@ impl Hub {
             .filter(|one| opening.replay || one.partition() == opening.partition);
         let here = same.count();
         if here >= opening.most {
-            return Err(Refusal::Connection(Connecting::TooMany).into());
+            return Err(Refusal::Connection(StreamConnectionRefusal::TooManyConnections).into());
         }
         held.push(session.clone());
         Ok((session, here))
@@ -198,7 +198,7 @@ impl Hub {
                 i64::from(session.partition())
             },
             node: i64::from(self.0.settings.node),
-            seen_at: wall(),
+            seen_at: wall_time(),
             client: session.client().to_owned(),
             connected_at: session.since(),
             disconnected_at: None,
@@ -210,7 +210,7 @@ impl Hub {
         let context = self.0.store.context();
         let id: Id<()> = context.ids.next();
         Ok(Session::new(Making {
-            uuid: uuid(context.rng.bytes()?),
+            uuid: uuid(context.rng.random_bytes()?),
             id: id.get(),
             app: opening.app,
             endpoint: opening.endpoint,
@@ -256,11 +256,11 @@ impl Hub {
     pub async fn keep(&self) {
         let node = i64::from(self.0.settings.node);
         let first = self.0.first;
-        let begin = move |tx: &mut Tx<'_>| Ok(rules::begin(tx, node, first)?);
+        let begin = move |tx: &mut Tx<'_>| Ok(rules::reset_node_connections(tx, node, first)?);
         if let Err(stop) = self.0.store.write(begin).await {
             tracing::warn!(?stop, "connections of an earlier run stay in the list");
         }
-        let mut say = base::clock::instant();
+        let mut say = base::clock::monotonic_now();
         loop {
             let patience = SAY_EACH.saturating_sub(say.elapsed());
             tokio::select! {
@@ -274,7 +274,7 @@ impl Hub {
                 );
             }
             if say.elapsed() >= SAY_EACH {
-                say = base::clock::instant();
+                say = base::clock::monotonic_now();
                 self.say(node).await;
             }
         }
@@ -284,8 +284,8 @@ impl Hub {
         if !self.0.store.is_shared() {
             return;
         }
-        let now = wall();
-        let keep = move |tx: &mut Tx<'_>| Ok(rules::keep(tx, node, now)?);
+        let now = wall_time();
+        let keep = move |tx: &mut Tx<'_>| Ok(rules::record_heartbeat(tx, node, now)?);
         if let Err(stop) = self.0.store.write(keep).await {
             tracing::warn!(?stop, "this node's connections were not confirmed");
         }
@@ -295,7 +295,7 @@ impl Hub {
     }
 
     /// Writes down which sessions have ended.
-    pub async fn write_down(&self) -> Result<(), Stop> {
+    pub async fn write_down(&self) -> Result<(), Error> {
         let over = std::mem::take(&mut *self.0.over.lock());
         if over.is_empty() {
             return Ok(());

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{AppId, Fault, PostId, Speech, Stop};
-use network::facts::{self, PostFacts};
-use network::visibility::Sight;
+use base::{AppId, Error, Fault, PostId, Vocabulary};
+use network::post_facts::{self, StoredPostFacts};
+use network::visibility::Visibility;
 use parking_lot::Mutex;
 use store::deliveries::{NewDelivery, enqueue};
 use store::event_log::LogEvent;
@@ -60,7 +60,7 @@ impl PostStreams {
     }
 
     /// Queues what is new; whether there may be more.
-    async fn queue(&self, rules: &Arc<Mutex<Rules>>) -> Result<bool, Stop> {
+    async fn queue(&self, rules: &Arc<Mutex<Rules>>) -> Result<bool, Error> {
         let behind = |tx: &mut Tx<'_>| {
             Ok(match event_log::find_cursor(tx, READER)? {
                 Some(from) => !event_log::list_after(tx, from, 1)?.is_empty(),
@@ -109,14 +109,14 @@ impl Shared {
     ) -> Result<(), Fault> {
         let new = events.iter().filter(|event| event.kind == "post.create");
         let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
-        let found = facts::of(tx, &ids, false)?;
+        let found = post_facts::load_post_facts(tx, &ids, false)?;
         for event in events {
             match event.kind.as_str() {
                 "post.create" => {
                     let post = found
                         .iter()
                         .find(|one| one.row.id.get() == event.subject_id);
-                    if let Some(post) = post.filter(|post| post.sight == Sight::Visible) {
+                    if let Some(post) = post.filter(|post| post.visibility == Visibility::Visible) {
                         self.queue_one(tx, rules, links, event, post)?;
                     }
                 }
@@ -133,7 +133,7 @@ impl Shared {
         rules: &mut Rules,
         links: &[StreamLink],
         event: &LogEvent,
-        post: &PostFacts,
+        post: &StoredPostFacts,
     ) -> Result<(), Fault> {
         let wanted = rules.book.matching(post);
         for link in links.iter().filter(|link| link.created_at <= event.at) {
@@ -155,7 +155,7 @@ impl Shared {
                 body: line.trim_end(),
             };
             if enqueue(tx, &new)? {
-                self.reads.note(link.app_id, &[post.row.id]);
+                self.reads.record(link.app_id, &[post.row.id]);
             }
         }
         Ok(())
@@ -203,7 +203,7 @@ impl Rules {
 fn format_of(fields: &str) -> Format {
     let mut wants = Wants::defaults(Object::Post);
     let mut spoken = Spoken {
-        speech: Speech::Post,
+        speech: Vocabulary::Post,
         both_metrics: false,
     };
     for (name, value) in fields.split('&').filter_map(|pair| pair.split_once('=')) {
@@ -212,7 +212,7 @@ fn format_of(fields: &str) -> Format {
             "vocabulary" => {
                 spoken.both_metrics = value.ends_with("+both");
                 if value.starts_with("tweets") {
-                    spoken.speech = Speech::Tweet;
+                    spoken.speech = Vocabulary::Tweet;
                 }
                 Ok(())
             }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use base::{Fault, PostId, Stop, Time};
+use base::{Error, Fault, PostId, Time};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
-use network::facts;
-use network::visibility::Sight;
+use network::post_facts;
+use network::visibility::Visibility;
 use parking_lot::Mutex;
 use store::event_log::LogEvent;
 use store::{Tx, event_log};
@@ -90,7 +90,7 @@ async fn step(walk: Option<Walk>) -> Option<(Vec<Bytes>, Option<Walk>)> {
 
 impl Walk {
     /// Reads on; and whether there is more.
-    async fn read(&mut self) -> Result<(Vec<Bytes>, bool), Stop> {
+    async fn read(&mut self) -> Result<(Vec<Bytes>, bool), Error> {
         let shared = Arc::clone(&self.streams.0);
         let (session, format, past, at) = (self.session.clone(), self.format, self.past, self.at);
         let book = Arc::clone(&self.book);
@@ -108,7 +108,7 @@ impl Walk {
         let (lines, at, more) = self.streams.0.store.read(read).await?;
         self.at = Some(at);
         let posts: Vec<PostId> = lines.iter().filter_map(|(post, _)| *post).collect();
-        self.streams.0.reads.note(self.session.app(), &posts);
+        self.streams.0.reads.record(self.session.app(), &posts);
         Ok((lines.into_iter().map(|(_, line)| line).collect(), more))
     }
 }
@@ -152,8 +152,8 @@ impl Shared {
         }
         let new = within.iter().filter(|event| event.kind == "post.create");
         let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
-        for facts in facts::of(tx, &ids, false)? {
-            if facts.sight != Sight::Visible {
+        for facts in post_facts::load_post_facts(tx, &ids, false)? {
+            if facts.visibility != Visibility::Visible {
                 continue;
             }
             let mut wanted = book.matching(&facts);

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use base::{AppId, Fault, PostId, Stop};
+use base::{AppId, Error, Fault, PostId};
 use bytes::Bytes;
 use network::connections;
-use network::facts::{self, PostFacts};
-use network::reads::Reads;
-use network::visibility::Sight;
+use network::post_facts::{self, StoredPostFacts};
+use network::reads::PostReadCounter;
+use network::visibility::Visibility;
 use parking_lot::Mutex;
 use store::event_log::LogEvent;
 use store::rules::StreamProduct;
@@ -43,7 +43,7 @@ pub(super) struct Shared {
     pub(super) store: Arc<Store>,
     hub: Hub,
     pub(super) voice: Voice,
-    pub(super) reads: Arc<Reads>,
+    pub(super) reads: Arc<PostReadCounter>,
     joining: Mutex<Vec<Joining>>,
     bell: Notify,
     stopped: AtomicBool,
@@ -104,7 +104,7 @@ struct Turn {
 
 impl PostStreams {
     /// The streams of a hub. What apps are given is counted in `reads`.
-    pub fn new(store: Arc<Store>, hub: Hub, reads: Arc<Reads>, voice: Voice) -> Self {
+    pub fn new(store: Arc<Store>, hub: Hub, reads: Arc<PostReadCounter>, voice: Voice) -> Self {
         Self(Arc::new(Shared {
             store,
             hub,
@@ -203,7 +203,7 @@ impl PostStreams {
         self.0.hub.counts().0 == 0 && self.0.joining.lock().is_empty()
     }
 
-    async fn turn(&self) -> Result<Looked, Stop> {
+    async fn turn(&self) -> Result<Looked, Error> {
         let shared = Arc::clone(&self.0);
         let turn = self.0.store.read(move |tx| Ok(shared.look(tx)?)).await?;
         Ok(self.0.take(turn))
@@ -294,7 +294,7 @@ impl Shared {
         if state.shows_posts() {
             let new = events.iter().filter(|event| event.kind == "post.create");
             let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
-            let found = facts::of(tx, &ids, false)?;
+            let found = post_facts::load_post_facts(tx, &ids, false)?;
             posts.extend(found.into_iter().map(|facts| (facts.row.id.get(), facts)));
         }
         for event in events {
@@ -328,10 +328,10 @@ impl Shared {
         tx: &mut Tx<'_>,
         state: &mut State,
         seq: i64,
-        facts: &PostFacts,
+        facts: &StoredPostFacts,
         turn: &mut Turn,
     ) -> Result<(), Fault> {
-        if facts.sight != Sight::Visible {
+        if facts.visibility != Visibility::Visible {
             return Ok(());
         }
         let wanted = state.book.matching(facts);
@@ -419,7 +419,7 @@ impl Shared {
         if held.is_empty() {
             return Ok(());
         }
-        let token = connections::token(tx, app)?;
+        let token = connections::find_token_digest(tx, app)?;
         let ended = held.into_iter().filter(|one| !holds(one, token));
         turn.ended.extend(ended.map(|one| (one, Why::Revoked)));
         Ok(())
@@ -455,7 +455,7 @@ impl Shared {
         }
         for (session, post, line) in turn.messages {
             if session.send(line) {
-                self.reads.note(session.app(), post.as_slice());
+                self.reads.record(session.app(), post.as_slice());
             }
         }
         for (session, why) in turn.ended {
@@ -553,7 +553,7 @@ impl State {
             if read {
                 turn.ready.push(session.id());
                 // What was told while it began may have been passed already.
-                if !holds(session, connections::token(tx, session.app())?) {
+                if !holds(session, connections::find_token_digest(tx, session.app())?) {
                     turn.ended.push((session.clone(), Why::Revoked));
                 }
             }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use base::clock::instant;
+use base::clock::monotonic_now;
 use base::{AppId, Time};
 use bytes::Bytes;
 use futures_util::Stream;
@@ -309,7 +309,7 @@ impl Session {
 
     /// What the client reads.
     pub fn feed(&self) -> Feed {
-        let last = instant();
+        let last = monotonic_now();
         let due = Instant::from_std(last + self.0.keep_alive);
         Feed {
             session: self.clone(),
@@ -329,7 +329,10 @@ fn wake(waker: Option<Waker>) {
 impl Queue {
     /// Whether one more message may be sent in this second.
     fn is_due(&mut self, pace: u32) -> bool {
-        let second = base::clock::wall().ms().div_euclid(1000).unsigned_abs();
+        let second = base::clock::wall_time()
+            .ms()
+            .div_euclid(1000)
+            .unsigned_abs();
         if self.second.0 != second {
             self.second = (second, 0);
         }
@@ -408,7 +411,7 @@ impl Feed {
             if self.timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            let now = instant();
+            let now = monotonic_now();
             let due = self.last + self.session.0.keep_alive;
             let rang = now >= due;
             let next = if rang {
@@ -436,7 +439,7 @@ impl Stream for Feed {
                 Poll::Pending => return Poll::Pending,
             },
         };
-        this.last = instant();
+        this.last = monotonic_now();
         Poll::Ready(next)
     }
 }

@@ -1,6 +1,6 @@
 //! Which posts a stream without rules carries: a share of all that does not change, in parts.
 
-use network::facts::PostFacts;
+use network::post_facts::StoredPostFacts;
 
 use super::{Endpoint, Session};
 
@@ -22,7 +22,7 @@ impl Endpoint {
 }
 
 /// Whether a session's stream carries a post.
-pub(super) fn takes(session: &Session, facts: &PostFacts) -> bool {
+pub(super) fn takes(session: &Session, facts: &StoredPostFacts) -> bool {
     let Some((percent, parts, language)) = session.endpoint().share() else {
         return false;
     };

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::refusal::Connecting;
-use base::seal::{Keyring, MasterKey};
-use base::{AppId, Chance, Clock, Refusal, Stop};
+use base::encryption::{Keyring, MasterKey};
+use base::refusal::StreamConnectionRefusal;
+use base::{AppId, Clock, Error, Refusal, Rng};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
@@ -32,8 +32,8 @@ pub(super) async fn site(settings: Settings) -> Site {
         node: 0,
         migrate: true,
         clock: Clock::System,
-        rng: Chance::Os,
-        keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
+        rng: Rng::Os,
+        keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
     };
     let store = Arc::new(Store::open(options).await.unwrap());
     let apps = |tx: &mut Tx<'_>| Ok([app(tx, "ana")?.id, app(tx, "bob")?.id]);
@@ -58,9 +58,9 @@ pub(super) fn opening(app: AppId, endpoint: Endpoint) -> Opening {
     }
 }
 
-fn is_full(opened: Result<super::Session, Stop>) -> bool {
-    let full = Refusal::Connection(Connecting::TooMany);
-    matches!(opened, Err(Stop::Refused(why)) if why == full)
+fn is_full(opened: Result<super::Session, Error>) -> bool {
+    let full = Refusal::Connection(StreamConnectionRefusal::TooManyConnections);
+    matches!(opened, Err(Error::Refused(why)) if why == full)
 }
 
 async fn rest(feed: Feed) -> String {
@@ -125,7 +125,7 @@ async fn slots_are_bounded_and_free_at_once_when_the_client_is_gone() {
     assert!(rest(again.feed()).await.contains("OperationalDisconnect"));
     assert_eq!(hub.counts().0, 0);
     let late = hub.open(opening(app, Endpoint::Filtered)).await;
-    assert!(matches!(late, Err(Stop::Refused(Refusal::Unavailable))));
+    assert!(matches!(late, Err(Error::Refused(Refusal::Unavailable))));
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn a_silence_is_broken_and_a_pace_is_kept() {
     };
     let session = hub.open(paced).await.unwrap();
     let mut feed = session.feed();
-    let start = base::clock::instant();
+    let start = base::clock::monotonic_now();
     assert_eq!(feed.next().await.unwrap(), "\r\n");
     assert_eq!(feed.next().await.unwrap(), "\r\n");
     let took = start.elapsed();

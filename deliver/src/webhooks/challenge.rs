@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use base::secret::same;
-use base::{Chance, Fault, Secret, Stop, Time};
+use base::secret::constant_time_eq;
+use base::{Error, Fault, Rng, Secret, Time};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
@@ -56,10 +56,10 @@ impl Courier {
         &self,
         place: &Place,
         secret: &Secret,
-        chance: &Chance,
+        chance: &Rng,
         now: Time,
     ) -> Result<Challenged, Fault> {
-        let (token, nonce) = (chance.token(48)?, chance.token(24)?);
+        let (token, nonce) = (chance.random_token(48)?, chance.random_token(24)?);
         let expected = sign(secret, token.as_bytes());
         let uri = place
             .challenged(&token, &nonce)
@@ -68,7 +68,7 @@ impl Courier {
             .header("accept", "application/json")
             .header("user-agent", super::sender::AGENT)
             .body(Full::new(Bytes::new()))
-            .map_err(Fault::when("a challenge"))?;
+            .map_err(Fault::context("a challenge"))?;
         let heard = self.ask(request).await;
         let failure = judge(&heard, &expected, self.patience());
         let problem = failure.as_ref().map(|failure| failure.message.clone());
@@ -90,7 +90,7 @@ impl Courier {
 impl Challenged {
     /// Takes note of the challenge of a webhook: one that answered rightly is valid until the
     /// next, and gets all that waits for it.
-    pub fn settle(&self, tx: &mut Tx<'_>, webhook_id: i64, every: Duration) -> Result<(), Stop> {
+    pub fn settle(&self, tx: &mut Tx<'_>, webhook_id: i64, every: Duration) -> Result<(), Error> {
         match webhooks::find_by_id(tx, webhook_id)? {
             Some(webhook) => upkeep::settle(tx, &webhook, self, every, true),
             None => Ok(()),
@@ -98,7 +98,7 @@ impl Challenged {
     }
 
     /// Notes the challenge as one of a webhook.
-    pub fn note(&self, tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Stop> {
+    pub fn note(&self, tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Error> {
         let attempt = DeliveryAttempt {
             webhook_id,
             ..self.attempt.clone()
@@ -160,6 +160,6 @@ fn judge_answer(heard: &Heard, expected: &str) -> Option<Failure> {
             "The answer to the CRC GET request has no response_token.",
         ));
     };
-    (!same(token.as_bytes(), expected.as_bytes()))
+    (!constant_time_eq(token.as_bytes(), expected.as_bytes()))
         .then(|| Failure::lasting("The response_token is not the one that was expected."))
 }

@@ -107,7 +107,7 @@ impl Courier {
         let roots = self.0.authorities.with_those_of_the_system();
         let tls = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(Fault::when("setting up TLS"))?
+            .map_err(Fault::context("setting up TLS"))?
             .with_root_certificates(roots)
             .with_no_client_auth();
         let connector = HttpsConnectorBuilder::new()
@@ -131,7 +131,7 @@ impl Courier {
 
     /// Sends a request and reads the answer, all of it in time.
     pub(crate) async fn ask(&self, request: Request<Full<Bytes>>) -> Heard {
-        let began = clock::instant();
+        let began = clock::monotonic_now();
         let asked = tokio::time::timeout(self.0.timeout, self.ask_at_leisure(request)).await;
         let mut heard = match asked {
             Ok(Ok(heard)) => heard,

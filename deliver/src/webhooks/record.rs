@@ -1,6 +1,6 @@
 //! What came of tries, written down; many in one transaction.
 
-use base::{Stop, Time};
+use base::{Error, Time};
 use store::deliveries::{self, DeliveryAttempt, DeliveryState};
 use store::{Tx, event_log, webhooks};
 
@@ -33,7 +33,7 @@ pub(super) struct Outcome {
 }
 
 /// Writes down what came of tries.
-pub(super) fn record(tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<(), Stop> {
+pub(super) fn record(tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<(), Error> {
     for outcome in outcomes {
         let (at, webhook_id) = (outcome.attempt.at, outcome.attempt.webhook_id);
         deliveries::record_attempt(tx, outcome.seq, at, outcome.state, outcome.again_at)?;
@@ -54,7 +54,7 @@ pub(super) fn record(tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<(), Stop> 
 }
 
 /// A webhook gets nothing any more, until it answers a challenge that its app asks for.
-pub(super) fn disable(tx: &mut Tx<'_>, webhook_id: i64, why: &str) -> Result<(), Stop> {
+pub(super) fn disable(tx: &mut Tx<'_>, webhook_id: i64, why: &str) -> Result<(), Error> {
     let Some(webhook) = webhooks::find_by_id(tx, webhook_id)?.filter(|webhook| webhook.valid)
     else {
         return Ok(());

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use base::{AppId, Stop};
-use network::repeating::may_repeat;
+use base::{AppId, Error};
+use network::redelivery::may_redeliver;
 use serde_json::json;
 use store::deliveries::{self, NewDelivery};
 use store::replays::{self, Replay, ReplayState};
@@ -28,7 +28,7 @@ pub(super) async fn run(store: &Store) {
 }
 
 /// One step of each replay that is under way; whether another can follow at once.
-async fn round(store: &Store) -> Result<bool, Stop> {
+async fn round(store: &Store) -> Result<bool, Error> {
     let running = store.read(|tx| Ok(replays::list_running(tx)?)).await?;
     let mut more = false;
     for replay in running {
@@ -37,7 +37,7 @@ async fn round(store: &Store) -> Result<bool, Stop> {
     Ok(more)
 }
 
-fn step(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
+fn step(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
     let Some(webhook) = webhooks::find_by_id(tx, replay.webhook_id)? else {
         replays::advance(tx, replay, replay.enqueued_to, ReplayState::Incomplete)?;
         return Ok(false);
@@ -49,7 +49,7 @@ fn step(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
     }
 }
 
-fn take(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Stop> {
+fn take(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Error> {
     let places = replays::next_deliveries(tx, replay, PAGE)?;
     let Some(last) = places.last().copied() else {
         replays::advance(tx, replay, replay.enqueued_to, ReplayState::Sending)?;
@@ -62,7 +62,7 @@ fn take(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Stop> {
         let Some(one) = deliveries::find_by_seq(tx, seq)? else {
             continue;
         };
-        if may_repeat(tx, app, &one)? {
+        if may_redeliver(tx, app, &one)? {
             deliveries::enqueue_retry(tx, seq, replay.id, order_key(replay.id))?;
         }
     }
@@ -74,7 +74,7 @@ pub(crate) const fn order_key(job_id: i64) -> i64 {
     job_id.saturating_neg()
 }
 
-fn finish(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
+fn finish(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
     let (waiting, given_up) = replays::count_unfinished(tx, replay.id)?;
     if waiting > 0 {
         return Ok(false);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::{Chance, Fault, Time};
+use base::{Fault, Rng, Time};
 
 /// How long is waited after each try that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Schedule {
 
     /// When something is tried again; none: it is given up. Tries that came before their time,
     /// since the receiver was back for a moment, do not bring the end nearer.
-    pub(crate) fn again(&self, failed: &Failed, chance: &Chance) -> Result<Option<Time>, Fault> {
+    pub(crate) fn again(&self, failed: &Failed, chance: &Rng) -> Result<Option<Time>, Fault> {
         let place = usize::try_from(failed.tries.saturating_sub(1)).unwrap_or(usize::MAX);
         let spent = failed.now.ms().saturating_sub(failed.first_at.ms());
         let wait = match self.wait_ms(place) {
@@ -83,14 +83,14 @@ impl Schedule {
 }
 
 /// Between nothing and `most`.
-pub(crate) fn jitter(most: i64, chance: &Chance) -> Result<i64, Fault> {
-    let random = u32::from_le_bytes(chance.bytes()?);
+pub(crate) fn jitter(most: i64, chance: &Rng) -> Result<i64, Fault> {
+    let random = u32::from_le_bytes(chance.random_bytes()?);
     Ok(most.saturating_mul(i64::from(random >> 8)) >> 24)
 }
 
 #[cfg(test)]
 mod tests {
-    use base::{Chance, Time};
+    use base::{Rng, Time};
 
     use super::{Failed, Schedule};
 
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn tries_are_spread_over_more_than_a_day_and_end() {
-        let (schedule, chance) = (Schedule::default(), Chance::seeded(1));
+        let (schedule, chance) = (Schedule::default(), Rng::from_seed(1));
         let mut now = START;
         let mut waits = Vec::new();
         for tries in 1..100 {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn early_tries_do_not_bring_the_end_nearer_and_receivers_may_ask_for_patience() {
-        let (schedule, chance) = (Schedule::default(), Chance::seeded(1));
+        let (schedule, chance) = (Schedule::default(), Rng::from_seed(1));
         let mut failed = Failed {
             tries: 50,
             first_at: START,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use base::{Secret, Stop, Time, clock};
+use base::{Error, Secret, Time, clock};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use http::Uri;
@@ -46,7 +46,7 @@ const LAST_WORD: Duration = Duration::from_secs(1);
 /// Sent at once, to all webhooks together.
 const FLIGHTS: usize = 512;
 
-type Recording = Pin<Box<dyn Future<Output = (Arc<Vec<Outcome>>, Result<(), Stop>)> + Send>>;
+type Recording = Pin<Box<dyn Future<Output = (Arc<Vec<Outcome>>, Result<(), Error>)> + Send>>;
 
 /// Sends what waits, until it is told to stop.
 pub struct Sender {
@@ -154,7 +154,7 @@ impl Sender {
     }
 }
 
-async fn recorded(recording: &mut Option<Recording>) -> (Arc<Vec<Outcome>>, Result<(), Stop>) {
+async fn recorded(recording: &mut Option<Recording>) -> (Arc<Vec<Outcome>>, Result<(), Error>) {
     match recording {
         Some(recording) => recording.await,
         None => std::future::pending().await,
@@ -163,7 +163,7 @@ async fn recorded(recording: &mut Option<Recording>) -> (Arc<Vec<Outcome>>, Resu
 
 impl Work {
     fn new(store: &Arc<Store>, settings: &Arc<Settings>, courier: &Courier) -> Self {
-        let now = clock::instant();
+        let now = clock::monotonic_now();
         Self {
             store: Arc::clone(store),
             settings: Arc::clone(settings),
@@ -197,7 +197,7 @@ impl Work {
 
     fn asked(&mut self, ask: Ask) {
         match ask {
-            Ask::Look => self.next_scan = clock::instant(),
+            Ask::Look => self.next_scan = clock::monotonic_now(),
             Ask::Stop(id, reply) => {
                 self.wanted.remove(&id);
                 let flying = self.hooks.get_mut(&id).is_some_and(|hook| {
@@ -205,7 +205,7 @@ impl Work {
                     hook.lane.is_flying()
                 });
                 if flying {
-                    let until = clock::instant() + LAST_WORD;
+                    let until = clock::monotonic_now() + LAST_WORD;
                     self.waiting.push((id, until, reply));
                 } else {
                     self.hooks.remove(&id);
@@ -216,7 +216,7 @@ impl Work {
     }
 
     fn look_at_dues(&mut self) {
-        let late = clock::instant();
+        let late = clock::monotonic_now();
         for (id, until, _) in &self.waiting {
             if let Some(hook) = self.hooks.get_mut(id).filter(|_| *until <= late) {
                 hook.lane.stop();
@@ -245,7 +245,7 @@ impl Work {
         }));
     }
 
-    fn recorded(&mut self, (outcomes, done): (Arc<Vec<Outcome>>, Result<(), Stop>)) {
+    fn recorded(&mut self, (outcomes, done): (Arc<Vec<Outcome>>, Result<(), Error>)) {
         self.recording = None;
         if let Err(stop) = done {
             // They were made; what is not written down would be made again.

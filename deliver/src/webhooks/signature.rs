@@ -12,7 +12,7 @@ pub const HEADER: &str = "x-twitter-webhooks-signature";
 /// `sha256=` and the base64 of HMAC-SHA256 over the bytes, with an app's consumer secret: the
 /// signature of a delivery, and the right answer to a challenge.
 pub fn sign(secret: &Secret, bytes: &[u8]) -> String {
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()) else {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.expose_secret().as_bytes()) else {
         return String::new(); // keys of every length are taken
     };
     mac.update(bytes);

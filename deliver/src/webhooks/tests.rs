@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use base::seal::{Keyring, MasterKey};
-use base::{AppId, Chance, Clock, Secret, Time};
+use base::encryption::{Keyring, MasterKey};
+use base::{AppId, Clock, Rng, Secret, Time};
 use parking_lot::Mutex;
 use store::deliveries::{self, DeliveryState, NewDelivery};
 use store::webhooks::Webhook;
@@ -124,7 +124,7 @@ struct World {
 impl World {
     async fn open(location: Option<DatabaseLocation>, node: u16) -> Self {
         let folder = TempDir::new().unwrap();
-        let clock = Clock::frozen(START);
+        let clock = Clock::frozen_at(START);
         let file = DatabaseLocation::File(folder.path().join("locum.db"));
         let options = StoreOptions {
             location: location.unwrap_or(file),
@@ -133,8 +133,8 @@ impl World {
             node,
             migrate: true,
             clock: clock.clone(),
-            rng: Chance::Os,
-            keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
+            rng: Rng::Os,
+            keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
         Self {
@@ -408,7 +408,7 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
         // A new one each time: kept connections are not resolved again.
         let courier = super::Courier::new(&settings);
         let done = courier
-            .challenge(&place, &secret, &Chance::Os, START)
+            .challenge(&place, &secret, &Rng::Os, START)
             .await
             .unwrap();
         let refused = done

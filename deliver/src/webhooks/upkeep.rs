@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::Stop;
+use base::Error;
 use futures_util::StreamExt;
 use futures_util::stream;
 use store::apps::{self, AppStatus};
@@ -32,7 +32,7 @@ pub(super) async fn run(store: &Store, settings: &Settings, courier: &Courier) {
     }
 }
 
-async fn round(store: &Store, settings: &Settings, courier: &Courier) -> Result<(), Stop> {
+async fn round(store: &Store, settings: &Settings, courier: &Courier) -> Result<(), Error> {
     let most = i64::try_from(AT_ONCE).unwrap_or(1);
     let due = store
         .read(move |tx| Ok(webhooks::list_due_checks(tx, most)?))
@@ -52,7 +52,7 @@ async fn check(
     settings: &Settings,
     courier: &Courier,
     webhook: Webhook,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     let (id, app) = (webhook.id, webhook.app_id);
     let claim = move |tx: &mut Tx<'_>| {
         let until = tx.now().plus_ms(AGAIN_MS);
@@ -86,7 +86,7 @@ pub(super) fn settle(
     challenged: &Challenged,
     every: Duration,
     is_asked_for: bool,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     challenged.note(tx, webhook.id)?;
     match &challenged.failure {
         None => answered(tx, webhook, every, is_asked_for),
@@ -101,7 +101,7 @@ fn answered(
     webhook: &Webhook,
     every: Duration,
     is_asked_for: bool,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     let next = tx.now().plus_ms(ms(every));
     webhooks::mark_checked(tx, webhook.id, next)?;
     if is_asked_for || !webhook.valid || !webhook.problem.is_empty() {
@@ -111,7 +111,7 @@ fn answered(
 }
 
 /// A receiver did not: at once, or after a day and some hours, it gets nothing any more.
-fn failed(tx: &mut Tx<'_>, webhook: &Webhook, failure: &Failure) -> Result<(), Stop> {
+fn failed(tx: &mut Tx<'_>, webhook: &Webhook, failure: &Failure) -> Result<(), Error> {
     let now = tx.now();
     let silent = now.ms().saturating_sub(webhook.checked_at.ms());
     if failure.for_good || silent >= PATIENCE_MS {

@@ -4,11 +4,11 @@ use super::*;
 
 #[tokio::test]
 async fn too_many_connections_are_told_so() {
-    let by_address = Limits {
+    let by_address = ListenerLimits {
         max_connections_per_ip: 3,
         ..short()
     };
-    let altogether = Limits {
+    let altogether = ListenerLimits {
         max_connections: 3,
         ..short()
     };
@@ -29,7 +29,7 @@ async fn too_many_connections_are_told_so() {
                 "{heard}"
             );
         }
-        let stats = server.stats.view();
+        let stats = server.stats.snapshot();
         assert_eq!(
             (stats.refused + stats.refused_by_address, stats.open),
             (100, 3)
@@ -56,9 +56,9 @@ fn want_of_descriptors_is_survived() {
 #[tokio::test]
 #[ignore = "run by the test before it, with few descriptors"]
 async fn few_descriptors() {
-    let limits = Limits {
+    let limits = ListenerLimits {
         header_timeout: Duration::from_secs(30),
-        ..Limits::default()
+        ..ListenerLimits::default()
     };
     let server = start(limits, echo);
     let mut first = server.connect().await;

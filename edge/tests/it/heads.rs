@@ -6,7 +6,7 @@ fn post(fields: &str, body: &str) -> String {
 
 #[tokio::test]
 async fn contradictory_heads_are_refused_and_closed() {
-    let server = start(Limits::default(), echo);
+    let server = start(ListenerLimits::default(), echo);
     for bad in [
         "GET / HTTP/1.1\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
@@ -46,7 +46,7 @@ async fn contradictory_heads_are_refused_and_closed() {
 
 #[tokio::test]
 async fn a_contradictory_head_hides_no_second_request() {
-    let server = start(Limits::default(), echo);
+    let server = start(ListenerLimits::default(), echo);
     let smuggled = post(
         "Content-Length: 6\r\nTransfer-Encoding: chunked",
         "0\r\n\r\nG",
@@ -69,13 +69,13 @@ async fn a_contradictory_head_hides_no_second_request() {
 
 #[tokio::test]
 async fn old_clients_need_no_host() {
-    let server = start(Limits::default(), echo);
+    let server = start(ListenerLimits::default(), echo);
     assert_eq!(server.ask_status("GET / HTTP/1.0\r\n\r\n").await, "200");
 }
 
 #[tokio::test]
 async fn heads_have_a_size() {
-    let server = start(Limits::default(), echo);
+    let server = start(ListenerLimits::default(), echo);
     let many = "x: y\r\n".repeat(150);
     let get =
         |target: &str, fields: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\n{fields}\r\n");

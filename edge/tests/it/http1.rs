@@ -27,7 +27,7 @@ async fn one_answer_after_another_in_order() {
                 .ends_with(&format!("\r\n\r\n/{number}"))
         );
     }
-    assert_eq!(server.stats.view().requests, 100);
+    assert_eq!(server.stats.snapshot().requests, 100);
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn a_panic_is_a_500_and_nothing_more() {
     assert!(heard.ends_with(body), "{heard}");
     client.say(GET).await;
     assert!(client.answer().await.ends_with("fine"));
-    assert_eq!(server.stats.view().panics, 1);
+    assert_eq!(server.stats.snapshot().panics, 1);
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn a_sender_learns_that_the_client_left() {
             let (sender, body) = Body::channel(1);
             spawn(async move {
                 sender.send("hello").await;
-                sender.closed().await;
+                sender.wait_closed().await;
                 left.send(()).await.unwrap();
             });
             Response::new(body)

@@ -75,7 +75,7 @@ async fn shutdown_finishes_streams() {
         sleep(ms(300)).await;
         Response::new(Body::full("late"))
     };
-    let patient = Limits {
+    let patient = ListenerLimits {
         shutdown_grace: ms(20_000),
         ..short()
     };
@@ -91,7 +91,7 @@ async fn shutdown_finishes_streams() {
     assert_eq!(text(answer.await.unwrap().into_body()).await, "late");
     server.done.await.unwrap();
     assert!(begun.elapsed() < ms(5_000), "{:?}", begun.elapsed());
-    assert_eq!(server.stats.view().aborted, 0);
+    assert_eq!(server.stats.snapshot().aborted, 0);
 }
 
 /// Sends the same bytes until the server has had enough; says whether it had.
@@ -119,7 +119,7 @@ async fn flood(server: &Server, piece: impl Fn(u32) -> Vec<u8>, times: u32) -> b
 async fn floods_are_stopped() {
     let never = |_request| async { std::future::pending::<Response<Body>>().await };
     let server = start(
-        Limits {
+        ListenerLimits {
             idle_timeout: Duration::from_mins(1),
             ..short()
         },
@@ -151,9 +151,9 @@ async fn floods_are_stopped() {
     let opened = |number: u32| get(2 * number + 1, 5);
     let _refused_streams_only = flood(&server, opened, 2000).await;
     assert!(
-        server.stats.view().requests < 1000,
+        server.stats.snapshot().requests < 1000,
         "{:?}",
-        server.stats.view()
+        server.stats.snapshot()
     );
     server.until(|stats| stats.open == 0).await;
 }

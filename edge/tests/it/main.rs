@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use edge::{Body, BodyError, Handler, Limits, Shutdown, Stats};
+use edge::{Body, BodyError, Handler, ListenerLimits, ListenerStats, Shutdown};
 use http::{Request, Response, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -29,7 +29,7 @@ const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 struct Server {
     addr: SocketAddr,
-    stats: Arc<Stats>,
+    stats: Arc<ListenerStats>,
     shutdown: Shutdown,
     done: JoinHandle<()>,
 }
@@ -50,7 +50,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-fn start(limits: Limits, handler: impl Handler) -> Server {
+fn start(limits: ListenerLimits, handler: impl Handler) -> Server {
     let listener = edge::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let (addr, stats) = (listener.local_addr().unwrap(), listener.stats());
     let shutdown = Shutdown::new();
@@ -64,14 +64,14 @@ fn start(limits: Limits, handler: impl Handler) -> Server {
 }
 
 /// Limits short enough to wait for.
-fn short() -> Limits {
-    Limits {
+fn short() -> ListenerLimits {
+    ListenerLimits {
         header_timeout: ms(300),
         body_timeout: ms(300),
         idle_timeout: ms(600),
         write_timeout: ms(400),
         shutdown_grace: ms(700),
-        ..Limits::default()
+        ..ListenerLimits::default()
     }
 }
 
@@ -84,7 +84,7 @@ async fn echo(request: Request<Body>) -> Response<Body> {
     let path = request.uri().path().to_owned();
     let (status, bytes) = match request
         .into_body()
-        .collect(1000, Duration::from_secs(9))
+        .collect_bytes(1000, Duration::from_secs(9))
         .await
     {
         Ok(bytes) if bytes.is_empty() => (StatusCode::OK, Bytes::from(path)),
@@ -121,14 +121,14 @@ impl Server {
     }
 
     /// Waits until a count has the value that it should have.
-    async fn until(&self, claim: impl Fn(edge::StatsView) -> bool) {
+    async fn until(&self, claim: impl Fn(edge::ListenerStatsSnapshot) -> bool) {
         for _ in 0..200 {
-            if claim(self.stats.view()) {
+            if claim(self.stats.snapshot()) {
                 return;
             }
             sleep(ms(10)).await;
         }
-        panic!("{:?}", self.stats.view());
+        panic!("{:?}", self.stats.snapshot());
     }
 }
 

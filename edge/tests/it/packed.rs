@@ -30,9 +30,13 @@ fn clients_say_whether_they_take_gzip() {
         ("br", false),
         ("", false),
     ] {
-        assert_eq!(edge::gzip::accepted(&asking(value)), wanted, "{value}");
+        assert_eq!(
+            edge::gzip::client_accepts_gzip(&asking(value)),
+            wanted,
+            "{value}"
+        );
     }
-    assert!(!edge::gzip::accepted(&HeaderMap::new()));
+    assert!(!edge::gzip::client_accepts_gzip(&HeaderMap::new()));
 }
 
 #[tokio::test]
@@ -44,21 +48,21 @@ async fn large_answers_are_packed_on_request() {
             .insert(ETAG, HeaderValue::from_static("\"t\""));
         response
     };
-    let packed = edge::gzip::full(&asking("gzip"), answer(5000));
+    let packed = edge::gzip::compress_full(&asking("gzip"), answer(5000));
     assert_eq!(packed.headers().get(CONTENT_ENCODING).unwrap(), "gzip");
     assert_eq!(packed.headers().get(VARY).unwrap(), "accept-encoding");
     assert_eq!(packed.headers().get(ETAG).unwrap(), "W/\"t\"");
-    let bytes = packed.into_body().collect(5000, ms(9)).await.unwrap();
+    let bytes = packed.into_body().collect_bytes(5000, ms(9)).await.unwrap();
     assert!(bytes.len() < 500 && unpack(&bytes) == "ab".repeat(2500).into_bytes());
 
-    let plain = edge::gzip::full(&asking("br"), answer(5000));
+    let plain = edge::gzip::compress_full(&asking("br"), answer(5000));
     assert_eq!(plain.headers().get(VARY).unwrap(), "accept-encoding");
-    assert_eq!(plain.body().at_hand().unwrap().len(), 5000);
-    let small = edge::gzip::full(&asking("gzip"), answer(858));
+    assert_eq!(plain.body().as_bytes().unwrap().len(), 5000);
+    let small = edge::gzip::compress_full(&asking("gzip"), answer(858));
     assert!(small.headers().get(CONTENT_ENCODING).is_none());
-    let packed_twice = edge::gzip::full(
+    let packed_twice = edge::gzip::compress_full(
         &asking("gzip"),
-        edge::gzip::full(&asking("gzip"), answer(5000)),
+        edge::gzip::compress_full(&asking("gzip"), answer(5000)),
     );
     assert_eq!(packed_twice.headers().get_all(VARY).iter().count(), 1);
 }
@@ -66,12 +70,12 @@ async fn large_answers_are_packed_on_request() {
 #[tokio::test]
 async fn streamed_answers_can_be_read_at_once() {
     let (sender, body) = Body::channel(4);
-    let mut response = edge::gzip::streamed(&asking("gzip"), Response::new(body));
+    let mut response = edge::gzip::compress_stream(&asking("gzip"), Response::new(body));
     assert_eq!(response.headers().get(CONTENT_ENCODING).unwrap(), "gzip");
     let mut all = Vec::new();
     for line in ["one\r\n", "two\r\n"] {
         sender.send(line).await;
-        all.extend(response.body_mut().chunk().await.unwrap().unwrap());
+        all.extend(response.body_mut().next_chunk().await.unwrap().unwrap());
         let mut plain = [0; 5];
         let mut reader = flate2::read::GzDecoder::new(all.as_slice());
         if line == "two\r\n" {
@@ -81,7 +85,7 @@ async fn streamed_answers_can_be_read_at_once() {
         assert_eq!(plain, line.as_bytes());
     }
     drop(sender);
-    while let Some(bytes) = response.body_mut().chunk().await.unwrap() {
+    while let Some(bytes) = response.body_mut().next_chunk().await.unwrap() {
         all.extend(bytes);
     }
     assert_eq!(unpack(&all), b"one\r\ntwo\r\n");

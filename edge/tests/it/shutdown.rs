@@ -9,7 +9,7 @@ fn streaming(signal: Shutdown, listens: bool) -> impl Handler {
     }
 }
 
-async fn tick(sender: edge::Sender, signal: Shutdown, listens: bool) {
+async fn tick(sender: edge::BodySender, signal: Shutdown, listens: bool) {
     while !(listens && signal.is_triggered()) && sender.send("tick").await {
         let _signal = timeout(ms(20), std::future::pending::<()>()).await;
     }
@@ -21,7 +21,7 @@ fn start_streaming(listens: bool) -> Server {
     let (addr, stats) = (listener.local_addr().unwrap(), listener.stats());
     let shutdown = Shutdown::new();
     let handler = streaming(shutdown.clone(), listens);
-    let limits = Limits {
+    let limits = ListenerLimits {
         shutdown_grace: if listens { ms(20_000) } else { ms(700) },
         ..short()
     };
@@ -36,7 +36,7 @@ fn start_streaming(listens: bool) -> Server {
 
 #[tokio::test]
 async fn connections_at_rest_are_closed_at_once() {
-    let server = start(Limits::default(), echo);
+    let server = start(ListenerLimits::default(), echo);
     let mut rested = server.connect().await;
     rested.say(GET).await;
     rested.answer().await;
@@ -67,7 +67,7 @@ async fn requests_in_flight_are_finished() {
     let heard = client.rest().await;
     assert!(heard.contains("connection: close") && heard.len() > 1_000_000);
     server.done.await.unwrap();
-    assert_eq!(server.stats.view().aborted, 0);
+    assert_eq!(server.stats.snapshot().aborted, 0);
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn a_stream_that_stays_is_cut_off() {
     assert!(!client.rest().await.ends_with("0\r\n\r\n"));
     server.done.await.unwrap();
     about(begun.elapsed(), 700);
-    assert_eq!(server.stats.view().aborted, 1);
+    assert_eq!(server.stats.snapshot().aborted, 1);
 }
 
 #[tokio::test]
@@ -102,12 +102,12 @@ async fn the_signal_is_seen_before_and_after() {
     let signal = Shutdown::new();
     let waiting = spawn({
         let signal = signal.clone();
-        async move { signal.triggered().await }
+        async move { signal.wait().await }
     });
     sleep(ms(20)).await;
     assert!(!waiting.is_finished() && !signal.is_triggered());
     signal.trigger();
     waiting.await.unwrap();
-    signal.triggered().await;
+    signal.wait().await;
     assert!(signal.is_triggered());
 }

@@ -15,7 +15,7 @@ async fn dribble(mut to: OwnedWriteHalf, piece: &str, times: usize, every: u64) 
 async fn a_silent_connection_is_closed() {
     let server = start(short(), echo);
     about(server.connect().await.closed_after().await, 300);
-    assert_eq!(server.stats.view().header_timeouts, 1);
+    assert_eq!(server.stats.snapshot().header_timeouts, 1);
     server.until(|stats| stats.open == 0).await;
 }
 
@@ -70,7 +70,7 @@ async fn a_second_head_has_its_own_time() {
     }
     client.say("GET /").await;
     about(client.closed_after().await, 300);
-    assert_eq!(server.stats.view().header_timeouts, 1);
+    assert_eq!(server.stats.snapshot().header_timeouts, 1);
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_connection_at_rest_is_closed() {
     client.say(GET).await;
     client.answer().await;
     about(client.closed_after().await, 600);
-    assert_eq!(server.stats.view().idle_timeouts, 1);
+    assert_eq!(server.stats.snapshot().idle_timeouts, 1);
 }
 
 #[tokio::test]
@@ -99,13 +99,13 @@ async fn a_stalled_body_is_given_up() {
         assert!(heard.starts_with("HTTP/1.1 408 "), "{heard}");
         assert!(heard.contains("connection: close"), "{heard}");
     }
-    assert_eq!(server.stats.view().body_timeouts, 2);
+    assert_eq!(server.stats.snapshot().body_timeouts, 2);
 }
 
 #[tokio::test]
 async fn a_slow_body_may_take_its_time_but_not_for_ever() {
-    let limits = Limits {
-        body_total: ms(900),
+    let limits = ListenerLimits {
+        body_total_timeout: ms(900),
         ..short()
     };
     let server = start(limits, echo);
@@ -155,7 +155,7 @@ async fn a_slow_handler_has_no_deadline() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slow_clients_do_not_slow_others() {
-    let limits = Limits {
+    let limits = ListenerLimits {
         max_connections_per_ip: 5000,
         header_timeout: ms(60_000),
         ..short()

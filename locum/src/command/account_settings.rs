@@ -4,7 +4,7 @@
 use ads::kind::Kind;
 use ads::record::Record;
 use ads::resources::accounts::{ACCOUNT, LISTED, MOST_CAMPAIGNS, MOST_LINE_ITEMS};
-use base::Stop;
+use base::Error;
 use serde_json::Value;
 use store::Tx;
 
@@ -15,7 +15,7 @@ pub(super) fn set(
     tx: &mut Tx<'_>,
     account: Record,
     command: &AccountCommand,
-) -> Result<Value, Stop> {
+) -> Result<Value, Error> {
     let AccountCommand::Set {
         campaigns,
         line_items,
@@ -51,7 +51,7 @@ pub(super) fn set(
     keep(tx, account)
 }
 
-fn keep(tx: &mut Tx<'_>, mut account: Record) -> Result<Value, Stop> {
+fn keep(tx: &mut Tx<'_>, mut account: Record) -> Result<Value, Error> {
     account.updated_at = tx.now();
     store::records::update(tx, ACCOUNT.name, &account.to_store())?;
     show(tx, account)
@@ -63,7 +63,7 @@ fn limited(
     (name, field): (&'static str, &'static str),
     limit: Option<i64>,
     most: i64,
-) -> Result<Record, Stop> {
+) -> Result<Record, Error> {
     let Some(limit) = limit else {
         return Ok(account);
     };
@@ -80,7 +80,7 @@ fn worded(
     mut account: Record,
     (name, field): (&'static str, &'static str),
     word: Option<&str>,
-) -> Result<Record, Stop> {
+) -> Result<Record, Error> {
     if let (Some(word), Some(declared)) = (word, ACCOUNT.field(field)) {
         let text = [word.to_owned()];
         let value = declared.kind.read(name, ads::kind::Raw::Text(&text))?;
@@ -90,7 +90,7 @@ fn worded(
 }
 
 /// The business that an account belongs to.
-fn of_business(mut account: Record, business: Option<&str>) -> Result<Record, Stop> {
+fn of_business(mut account: Record, business: Option<&str>) -> Result<Record, Error> {
     let Some(business) = business else {
         return Ok(account);
     };
@@ -101,7 +101,7 @@ fn of_business(mut account: Record, business: Option<&str>) -> Result<Record, St
 }
 
 /// What is opened to an account one by one.
-fn opened(mut account: Record, allow: &[String], refuse: &[String]) -> Result<Record, Stop> {
+fn opened(mut account: Record, allow: &[String], refuse: &[String]) -> Result<Record, Error> {
     if let Some(unknown) = allow
         .iter()
         .chain(refuse)

@@ -13,10 +13,10 @@ use ads::resources::accounts::{self, NewAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::{features, promotable_users};
 use ads::zone::Zone;
-use base::{Refusal, Speech, Stop, UserId};
+use base::{Error, Refusal, UserId, Vocabulary};
 use clap::Subcommand;
-use network::audit::By;
-use network::letters::Site;
+use network::audit::AuditActor;
+use network::emails::EmailSite;
 use network::notifications;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -181,7 +181,7 @@ pub(crate) enum AccountCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value, Error> {
     let command = match command {
         AdsCommand::Account(command) => command,
         AdsCommand::Publisher(command) => return publishers::publisher(world, command).await,
@@ -221,7 +221,7 @@ pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value,
     }
 }
 
-fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
+fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
     match command {
         AccountCommand::Create {
             name,
@@ -273,7 +273,7 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
     }
 }
 
-fn create(tx: &mut Tx<'_>, user: &str, new: &NewAccount) -> Result<Value, Stop> {
+fn create(tx: &mut Tx<'_>, user: &str, new: &NewAccount) -> Result<Value, Error> {
     let user = find::user(tx, user)?;
     if !Zone::is_known(&new.timezone) {
         let message = format!("No time zone is called {}", new.timezone);
@@ -284,7 +284,7 @@ fn create(tx: &mut Tx<'_>, user: &str, new: &NewAccount) -> Result<Value, Stop> 
 }
 
 /// Lets an account promote a user's posts; the user is told of it, once.
-fn promote(tx: &mut Tx<'_>, site: &Site, account: &str, user: &str) -> Result<Value, Stop> {
+fn promote(tx: &mut Tx<'_>, site: &EmailSite, account: &str, user: &str) -> Result<Value, Error> {
     let account = account_of(tx, account)?;
     let user = find::user(tx, user)?;
     let mut desk = Desk::of_operator(tx, user.id, account.clone());
@@ -305,7 +305,7 @@ fn promote(tx: &mut Tx<'_>, site: &Site, account: &str, user: &str) -> Result<Va
         user.username,
     );
     let told = ("Your posts may be promoted", text.as_str());
-    notifications::tell_by_letter(tx, site, user.id, told)?;
+    notifications::notify_user_by_email(tx, site, user.id, told)?;
     show(tx, account)
 }
 
@@ -315,8 +315,8 @@ fn grant(
     user: UserId,
     role: Option<&str>,
     composes: bool,
-) -> Result<(), Stop> {
-    let by = By::operator();
+) -> Result<(), Error> {
+    let by = AuditActor::operator();
     let Some(name) = role else {
         return ads::people::take(tx, &by, account, user);
     };
@@ -339,7 +339,7 @@ fn change_features(
     account: &str,
     add: &[String],
     remove: &[String],
-) -> Result<Value, Stop> {
+) -> Result<Value, Error> {
     let account = account_of(tx, account)?;
     if let Some(unknown) = add
         .iter()
@@ -366,7 +366,7 @@ fn change_features(
     show(tx, account)
 }
 
-fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Value, Stop> {
+fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Value, Error> {
     let AccountCommand::Funding {
         kind,
         currency,
@@ -400,7 +400,7 @@ fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Va
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
     let params = ads::operations::field_params(&FUNDING_INSTRUMENT, true);
-    let given = Given::read_item(&params, &members.collect(), Speech::Post, false);
+    let given = Given::read_item(&params, &members.collect(), Vocabulary::Post, false);
     let owner = UserId::new(0);
     let mut desk = Desk::of_operator(tx, owner, account);
     let made = engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
@@ -408,7 +408,7 @@ fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Va
 }
 
 /// Looks for what could do better of what an account pays for.
-async fn recommend(world: &World, account: String) -> Result<Value, Stop> {
+async fn recommend(world: &World, account: String) -> Result<Value, Error> {
     let adviser = adviser(world)?;
     let find = move |tx: &mut Tx<'_>| {
         let account = account_of(tx, &account)?;
@@ -424,7 +424,7 @@ async fn recommend(world: &World, account: String) -> Result<Value, Stop> {
 }
 
 /// Who looks for what could do better.
-pub(crate) fn adviser(world: &World) -> Result<Adviser, Stop> {
+pub(crate) fn adviser(world: &World) -> Result<Adviser, Error> {
     Ok(Adviser {
         evaluator: Arc::clone(&world.evaluator),
         house: world.settings.ads.clone(),
@@ -438,7 +438,7 @@ pub(crate) async fn advise(
     adviser: &Adviser,
     id: i64,
     due: bool,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     let looks = adviser.clone();
     let found = world.store.read(move |tx| looks.look(tx, id)).await?;
     let says = adviser.clone();
@@ -447,7 +447,7 @@ pub(crate) async fn advise(
 }
 
 /// Turns a recommendation down.
-fn dismissed(tx: &mut Tx<'_>, account: &Record, text: &str) -> Result<(), Stop> {
+fn dismissed(tx: &mut Tx<'_>, account: &Record, text: &str) -> Result<(), Error> {
     let id = Ids::Twelve.read("dismiss", text).unwrap_or(-1);
     let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
     if ads::advice::dismiss(&mut desk, id)? {
@@ -456,11 +456,11 @@ fn dismissed(tx: &mut Tx<'_>, account: &Record, text: &str) -> Result<(), Stop> 
     Err(find::unknown("recommendation", text))
 }
 
-pub(super) fn wrong(name: &'static str, value: &str, message: &str) -> Stop {
-    Refusal::invalid(name, value, message).into()
+pub(super) fn wrong(name: &'static str, value: &str, message: &str) -> Error {
+    Refusal::invalid_parameter(name, value, message).into()
 }
 
-pub(super) fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<Record, Stop> {
+pub(super) fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<Record, Error> {
     let id = Ids::Short.read("account", text).ok();
     let found = match id {
         Some(id) => accounts::find(tx, id)?,
@@ -469,7 +469,7 @@ pub(super) fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<Record, Stop> {
     found.ok_or_else(|| find::unknown("account", text))
 }
 
-fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Stop> {
+fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Error> {
     let user = find::user(tx, user)?;
     let mut rows = Vec::new();
     for access in store::ads::list_access_by_user(tx, user.id)? {
@@ -486,7 +486,7 @@ fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Stop> {
     Ok(rows.into())
 }
 
-pub(super) fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
+pub(super) fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Error> {
     let roles: Vec<Value> = store::ads::list_access_by_account(tx, account.id)?
         .iter()
         .map(|access| {
@@ -531,7 +531,7 @@ pub(super) fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
     Ok(shown)
 }
 
-fn spoken(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Value, Stop> {
+fn spoken(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Value, Error> {
     let text = engine::show_one(desk, record)?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }

@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use base::{AppId, Entitlement, Fault, Refusal, Stop};
+use base::{AppId, Entitlement, Error, Fault, Refusal};
 use clap::{Args, Subcommand};
-use network::apps::{self, App, Keys, Which};
-use network::audit::Kind as Act;
+use network::apps::{self, App, AppCredentialKind, AppCredentials};
+use network::audit::AuditAction as Act;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ pub(crate) struct NewApp {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value, Error> {
     let store = &world.store;
     match command {
         AppCommand::Create(new) => store.write(move |tx| create(tx, &new)).await,
@@ -131,7 +131,7 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
                     id,
                     &json!({"changed": ["callback_urls"]}),
                 )?;
-                apps::set_callbacks(tx, id, &urls)
+                apps::set_callback_urls(tx, id, &urls)
             });
             changed.await.map(|app| speak(&app))
         }
@@ -139,7 +139,7 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
             let changed = store.write(move |tx| {
                 let id = find::app(tx, &app)?.id;
                 note(tx, Act::APP_UPDATE, id, &json!({"changed": ["kind"]}))?;
-                apps::set_kind(tx, id, word("kind", &kind)?)
+                apps::set_client_kind(tx, id, word("kind", &kind)?)
             });
             changed.await.map(|app| speak(&app))
         }
@@ -161,12 +161,12 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
 }
 
 /// Notes what was done to an app.
-fn note(tx: &mut store::Tx<'_>, kind: Act, app: AppId, detail: &Value) -> Result<(), Stop> {
+fn note(tx: &mut store::Tx<'_>, kind: Act, app: AppId, detail: &Value) -> Result<(), Error> {
     Ok(audit::note(tx, kind, Some(app), detail)?)
 }
 
-fn create(tx: &mut store::Tx<'_>, new: &NewApp) -> Result<Value, Stop> {
-    let new = apps::NewApp {
+fn create(tx: &mut store::Tx<'_>, new: &NewApp) -> Result<Value, Error> {
+    let new = apps::AppRegistration {
         name: new.name.clone(),
         owner_id: find::user(tx, &new.owner)?.id,
         kind: word("kind", &new.kind)?,
@@ -187,7 +187,7 @@ fn create(tx: &mut store::Tx<'_>, new: &NewApp) -> Result<Value, Stop> {
     Ok(value)
 }
 
-fn list(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Stop> {
+fn list(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Error> {
     let owner = match owner {
         Some(text) => Some(find::user(tx, text)?.id),
         None => None,
@@ -206,12 +206,12 @@ fn list(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Stop> {
     Ok(rows.iter().map(row).collect())
 }
 
-fn set_access(tx: &mut store::Tx<'_>, asked: &Access) -> Result<App, Stop> {
+fn set_access(tx: &mut store::Tx<'_>, asked: &Access) -> Result<App, Error> {
     let level = asked.level.as_deref();
-    let access = apps::Access {
+    let access = apps::AppAccessChange {
         level: level.map(|level| word("level", level)).transpose()?,
-        allowed: entitlements("allow", &asked.allow)?,
-        refused: entitlements("refuse", &asked.refuse)?,
+        granted: entitlements("allow", &asked.allow)?,
+        withdrawn: entitlements("refuse", &asked.refuse)?,
     };
     let id = find::app(tx, &asked.app)?.id;
     let app = apps::set_access(tx, id, &access)?;
@@ -229,24 +229,24 @@ fn entitlements(flag: &'static str, names: &[String]) -> Result<Vec<Entitlement>
         Entitlement::parse(name).ok_or_else(|| {
             let all = Entitlement::ALL.map(Entitlement::name).join(", ");
             let message = format!("{flag}: [{name}] is none of {all}");
-            Refusal::invalid(flag, name, message)
+            Refusal::invalid_parameter(flag, name, message)
         })
     };
     names.iter().map(known).collect()
 }
 
-fn rotate(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Value, Stop> {
+fn rotate(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Value, Error> {
     let which = match word {
-        "api" => Which::Api,
-        "bearer" => Which::Bearer,
-        "client" => Which::Client,
+        "api" => AppCredentialKind::Api,
+        "bearer" => AppCredentialKind::Bearer,
+        "client" => AppCredentialKind::Client,
         other => {
             let message = format!("[{other}] is none of api, bearer, client");
-            return Err(Refusal::invalid("which", other, message).into());
+            return Err(Refusal::invalid_parameter("which", other, message).into());
         }
     };
     let app = find::app(tx, app)?;
-    let keys = apps::rotate(tx, app.id, which)?;
+    let keys = apps::rotate_credential(tx, app.id, which)?;
     note(tx, Act::APP_ROTATE, app.id, &json!({"credential": word}))?;
     let mut value = json!({"id": app.id.to_string(), "name": app.name});
     if let Some(map) = value.as_object_mut() {
@@ -256,26 +256,29 @@ fn rotate(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Value, Stop> 
 }
 
 /// Secrets that are shown once: all of them, or the one that was made anew.
-fn secrets(keys: &Keys, which: Option<Which>) -> serde_json::Map<String, Value> {
-    let wanted = |one: Which| which.is_none_or(|which| which == one);
+fn secrets(
+    keys: &AppCredentials,
+    which: Option<AppCredentialKind>,
+) -> serde_json::Map<String, Value> {
+    let wanted = |one: AppCredentialKind| which.is_none_or(|which| which == one);
     let mut map = serde_json::Map::new();
     let mut show = |name: &str, text: &str| {
         map.insert(name.to_owned(), Value::String(text.to_owned()));
     };
-    if wanted(Which::Api) {
+    if wanted(AppCredentialKind::Api) {
         show("api_key", &keys.api_key);
-        show("api_secret", keys.api_secret.reveal());
+        show("api_secret", keys.api_secret.expose_secret());
     }
-    if wanted(Which::Bearer) {
-        show("bearer_token", keys.bearer.reveal());
+    if wanted(AppCredentialKind::Bearer) {
+        show("bearer_token", keys.bearer.expose_secret());
     }
     if let Some(secret) = keys
         .client_secret
         .as_ref()
-        .filter(|_| wanted(Which::Client))
+        .filter(|_| wanted(AppCredentialKind::Client))
     {
         show("client_id", &keys.client_id);
-        show("client_secret", secret.reveal());
+        show("client_secret", secret.expose_secret());
     }
     map
 }
@@ -288,7 +291,7 @@ fn speak(app: &App) -> Value {
         "kind": app.kind,
         "permission": app.permission,
         "access_level": app.access_level,
-        "entitlements": apps::entitlements(app).into_iter().map(Entitlement::name).collect::<Vec<_>>(),
+        "entitlements": apps::list_entitlements(app).into_iter().map(Entitlement::name).collect::<Vec<_>>(),
         "callback_urls": app.callback_urls.lines().collect::<Vec<_>>(),
         "request_email": app.request_email,
         "sign_in": app.sign_in,
@@ -304,6 +307,7 @@ pub(super) fn word<T: FromStr<Err = Fault>>(
     parameter: &'static str,
     text: &str,
 ) -> Result<T, Refusal> {
-    text.parse()
-        .map_err(|fault: Fault| Refusal::invalid(parameter, text, format!("{parameter}: {fault}")))
+    text.parse().map_err(|fault: Fault| {
+        Refusal::invalid_parameter(parameter, text, format!("{parameter}: {fault}"))
+    })
 }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use base::{AppId, Fault, Stop, UserId};
+use base::{AppId, Error, Fault, UserId};
 use clap::Subcommand;
-use network::audit::{self, AuditEntry, AuditFilter, By, Kind};
+use network::audit::{self, AuditAction, AuditActor, AuditEntry, AuditFilter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
@@ -45,7 +45,7 @@ pub(crate) enum AuditCommand {
 const PAGE: i64 = 1000;
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: AuditCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: AuditCommand) -> Result<Value, Error> {
     match command {
         AuditCommand::List {
             user,
@@ -59,7 +59,7 @@ pub(super) async fn execute(world: &World, command: AuditCommand) -> Result<Valu
                     app: which(tx, app.as_deref())?,
                     before,
                 };
-                Ok::<_, Stop>(audit::list(tx, filter, limit.clamp(1, PAGE))?)
+                Ok::<_, Error>(audit::list(tx, filter, limit.clamp(1, PAGE))?)
             });
             Ok(read.await?.iter().map(speak).collect())
         }
@@ -67,34 +67,35 @@ pub(super) async fn execute(world: &World, command: AuditCommand) -> Result<Valu
     }
 }
 
-fn who(tx: &mut Tx<'_>, user: Option<&str>) -> Result<Option<UserId>, Stop> {
+fn who(tx: &mut Tx<'_>, user: Option<&str>) -> Result<Option<UserId>, Error> {
     user.map(|text| Ok(find::user(tx, text)?.id)).transpose()
 }
 
-fn which(tx: &mut Tx<'_>, app: Option<&str>) -> Result<Option<AppId>, Stop> {
+fn which(tx: &mut Tx<'_>, app: Option<&str>) -> Result<Option<AppId>, Error> {
     app.map(|text| Ok(find::app(tx, text)?.id)).transpose()
 }
 
-async fn export(world: &World, path: &Path) -> Result<Value, Stop> {
+async fn export(world: &World, path: &Path) -> Result<Value, Error> {
     new_file(path)?;
-    let file = File::create_new(path).map_err(Fault::when("making the file"))?;
+    let file = File::create_new(path).map_err(Fault::context("making the file"))?;
     let mut out = BufWriter::new(file);
     let (mut last, mut lines) = (0, 0_u64);
     loop {
         let read = world
             .store
-            .read(move |tx| Ok::<_, Stop>(audit::list_after(tx, last, PAGE)?));
+            .read(move |tx| Ok::<_, Error>(audit::list_after(tx, last, PAGE)?));
         let page = read.await?;
         let Some(end) = page.last() else { break };
         last = end.seq;
         for entry in &page {
-            writeln!(out, "{}", speak(entry)).map_err(Fault::when("writing the file"))?;
+            writeln!(out, "{}", speak(entry)).map_err(Fault::context("writing the file"))?;
             lines += 1;
         }
     }
     let file = out.into_inner();
-    let file = file.map_err(|error| Fault::caused("writing the file", error.into_error()))?;
-    file.sync_all().map_err(Fault::when("writing the file"))?;
+    let file = file.map_err(|error| Fault::from_cause("writing the file", error.into_error()))?;
+    file.sync_all()
+        .map_err(Fault::context("writing the file"))?;
     Ok(json!({"file": path, "lines": lines}))
 }
 
@@ -119,15 +120,15 @@ fn speak(entry: &AuditEntry) -> Value {
 /// Notes what an operator does, in the transaction that does it.
 pub(super) fn note(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: AuditAction,
     app: Option<AppId>,
     detail: &Value,
 ) -> Result<(), Fault> {
-    audit::append(tx, &By::operator(), kind, app, detail)
+    audit::append(tx, &AuditActor::operator(), kind, app, detail)
 }
 
 /// The same of what is no transaction.
-pub(super) async fn noted(world: &World, kind: Kind, detail: Value) -> Result<(), Stop> {
+pub(super) async fn noted(world: &World, kind: AuditAction, detail: Value) -> Result<(), Error> {
     let note = move |tx: &mut Tx<'_>| Ok(note(tx, kind, None, &detail)?);
     world.store.write(note).await
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use base::Stop;
+use base::Error;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(crate) struct Backup {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, backup: &Backup) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, backup: &Backup) -> Result<Value, Error> {
     new_file(&backup.file)?;
     if world.store.is_shared() {
         return export::to_file(world, &backup.file).await;

@@ -1,6 +1,6 @@
 //! `locum community`.
 
-use base::{Id, Stop, UserId};
+use base::{Error, Id, UserId};
 use clap::Subcommand;
 use network::communities::{self, NewCommunity};
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ pub(crate) enum CommunityCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: CommunityCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: CommunityCommand) -> Result<Value, Error> {
     match command {
         CommunityCommand::Create {
             name,
@@ -126,8 +126,8 @@ async fn change(
     world: &World,
     community: &str,
     user: String,
-    act: impl Fn(&mut Tx<'_>, i64, UserId) -> Result<Community, Stop> + Send + 'static,
-) -> Result<Value, Stop> {
+    act: impl Fn(&mut Tx<'_>, i64, UserId) -> Result<Community, Error> + Send + 'static,
+) -> Result<Value, Error> {
     let id = number(community)?;
     let changed = world.store.write(move |tx| {
         let user = find::user(tx, &user)?;
@@ -136,7 +136,7 @@ async fn change(
     Ok(speak(&changed.await?))
 }
 
-async fn members(world: &World, community: &str, limit: i64) -> Result<Value, Stop> {
+async fn members(world: &World, community: &str, limit: i64) -> Result<Value, Error> {
     let id = number(community)?;
     let read = world.store.read(move |tx| {
         communities::find(tx, id)?;
@@ -152,7 +152,7 @@ async fn members(world: &World, community: &str, limit: i64) -> Result<Value, St
     read.await
 }
 
-fn number(text: &str) -> Result<i64, Stop> {
+fn number(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
     id.map(Id::get)
         .ok_or_else(|| find::unknown("community", text))

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use base::{Refusal, Stop};
-use network::audit::Kind;
+use base::{Error, Refusal};
+use network::audit::AuditAction;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::integrity;
@@ -27,7 +27,7 @@ pub(crate) enum Answer {
 }
 
 /// Does what a command says.
-pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, Stop> {
+pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, Error> {
     match command {
         Command::User(command) => users::execute(world, command).await,
         Command::Follow(command) => follows::execute(world, command).await,
@@ -49,15 +49,15 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::Sign(command) => sign::execute(world, command).await,
         Command::Import(command) => {
             let report = import::execute(world, command).await;
-            transferred(world, Kind::DATA_IMPORT, report).await
+            transferred(world, AuditAction::DATA_IMPORT, report).await
         }
         Command::Export(command) => {
             let report = export::execute(world, &command).await;
-            transferred(world, Kind::DATA_EXPORT, report).await
+            transferred(world, AuditAction::DATA_EXPORT, report).await
         }
         Command::Backup(command) => {
             let report = backup::execute(world, &command).await;
-            transferred(world, Kind::DATA_BACKUP, report).await
+            transferred(world, AuditAction::DATA_BACKUP, report).await
         }
         Command::Keys(command) => keys::execute(world, command).await,
         Command::Fsck => check(world).await,
@@ -68,9 +68,9 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
 /// What a transfer came to, noted if it was done.
 async fn transferred(
     world: &World,
-    kind: Kind,
-    report: Result<Value, Stop>,
-) -> Result<Value, Stop> {
+    kind: AuditAction,
+    report: Result<Value, Error>,
+) -> Result<Value, Error> {
     let report = report?;
     audit::noted(world, kind, Value::Null).await?;
     Ok(report)
@@ -86,8 +86,8 @@ pub(crate) async fn answer(world: World, body: &[u8]) -> Value {
         Err(error) => Answer::Refused(format!("not a command that this version knows: {error}")),
         Ok(command) => match Box::pin(execute(&world, command)).await {
             Ok(value) => Answer::Done(value),
-            Err(Stop::Refused(refusal)) => Answer::Refused(words(&refusal)),
-            Err(Stop::Failed(fault)) => {
+            Err(Error::Refused(refusal)) => Answer::Refused(words(&refusal)),
+            Err(Error::Failed(fault)) => {
                 tracing::error!(%fault, "a command failed");
                 Answer::Refused(fault.to_string())
             }
@@ -97,7 +97,7 @@ pub(crate) async fn answer(world: World, body: &[u8]) -> Value {
 }
 
 /// Counts everything again and compares, and looks at every page of the file.
-pub(crate) async fn check(world: &World) -> Result<Value, Stop> {
+pub(crate) async fn check(world: &World) -> Result<Value, Error> {
     let found = world
         .store
         .read(|tx| Ok(integrity::find_mismatches(tx)?))
@@ -117,10 +117,10 @@ pub(crate) async fn check(world: &World) -> Result<Value, Stop> {
 }
 
 /// A file that a command names, where the command runs; it does not take another's place.
-pub(super) fn new_file(path: &std::path::Path) -> Result<(), Stop> {
+pub(super) fn new_file(path: &std::path::Path) -> Result<(), Error> {
     if path.exists() {
         let message = format!("{} is there already", path.display());
-        return Err(Refusal::invalid("file", path.display(), message).into());
+        return Err(Refusal::invalid_parameter("file", path.display(), message).into());
     }
     Ok(())
 }

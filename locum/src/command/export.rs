@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use base::{Fault, Stop};
+use base::{Error, Fault};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) struct Export {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, export: &Export) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, export: &Export) -> Result<Value, Error> {
     let file = export
         .file
         .as_ref()
@@ -35,15 +35,16 @@ pub(super) async fn execute(world: &World, export: &Export) -> Result<Value, Sto
 }
 
 /// Writes everything to a new file.
-pub(super) async fn to_file(world: &World, path: &Path) -> Result<Value, Stop> {
+pub(super) async fn to_file(world: &World, path: &Path) -> Result<Value, Error> {
     new_file(path)?;
-    let file = File::create_new(path).map_err(Fault::when("making the file"))?;
+    let file = File::create_new(path).map_err(Fault::context("making the file"))?;
     let mut out = BufWriter::new(file);
     let mut progress = |at: transfer::Progress| world.progress.at(at.records, at.total);
     let exported = transfer::export_json_lines(&world.store, &mut out, &mut progress).await;
     let exported = exported.map_err(|error| ended(path, error))?;
     let file = out.into_inner();
-    let file = file.map_err(|error| Fault::caused("writing the file", error.into_error()))?;
-    file.sync_all().map_err(Fault::when("writing the file"))?;
+    let file = file.map_err(|error| Fault::from_cause("writing the file", error.into_error()))?;
+    file.sync_all()
+        .map_err(Fault::context("writing the file"))?;
     Ok(json!({"file": path, "lines": exported.lines, "left_out": exported.left_out}))
 }

@@ -1,19 +1,19 @@
 //! What a person means by a user or an app.
 
-use base::{AppId, PostId, Refusal, Stop, UserId};
+use base::{AppId, Error, PostId, Refusal, UserId};
 use store::Tx;
 use store::apps::{self, App};
 use store::users::{self, User};
 
 /// A user by `@username`, `username` or id.
-pub(crate) fn user(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
+pub(crate) fn user(tx: &mut Tx<'_>, text: &str) -> Result<User, Error> {
     let found = anyone(tx, text)?;
     let found = Some(found).filter(|user| user.state != users::UserState::Deleted);
     found.ok_or_else(|| unknown("user", text))
 }
 
 /// The same, a deleted one too.
-pub(crate) fn anyone(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
+pub(crate) fn anyone(tx: &mut Tx<'_>, text: &str) -> Result<User, Error> {
     let name = text.strip_prefix('@').unwrap_or(text);
     let named = users::find_by_username(tx, name)?;
     let found = match (named, UserId::parse(text)) {
@@ -25,12 +25,12 @@ pub(crate) fn anyone(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
 }
 
 /// A post by id.
-pub(crate) fn post(text: &str) -> Result<PostId, Stop> {
+pub(crate) fn post(text: &str) -> Result<PostId, Error> {
     PostId::parse(text).ok_or_else(|| unknown("post", text))
 }
 
 /// An app by id, API key, client id, or a name that only one has.
-pub(crate) fn app(tx: &mut Tx<'_>, text: &str) -> Result<App, Stop> {
+pub(crate) fn app(tx: &mut Tx<'_>, text: &str) -> Result<App, Error> {
     let mut found = match AppId::parse(text) {
         Some(id) => apps::find_by_id(tx, id)?,
         None => None,
@@ -48,19 +48,19 @@ pub(crate) fn app(tx: &mut Tx<'_>, text: &str) -> Result<App, Stop> {
     found.ok_or_else(|| unknown("app", text))
 }
 
-fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<App>, Stop> {
+fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<App>, Error> {
     let mut named = network::apps::list(tx, None)?;
     named.retain(|app| app.name == name);
     let (first, more) = (named.pop(), !named.is_empty());
     if more {
         let message = format!("more than one app is called [{name}]: use an id");
-        return Err(Refusal::invalid("app", name, message).into());
+        return Err(Refusal::invalid_parameter("app", name, message).into());
     }
     Ok(first)
 }
 
 /// Nothing is called that.
-pub(crate) fn unknown(parameter: &'static str, text: &str) -> Stop {
+pub(crate) fn unknown(parameter: &'static str, text: &str) -> Error {
     let message = format!("no {parameter} is called [{text}]");
-    Refusal::invalid(parameter, text, message).into()
+    Refusal::invalid_parameter(parameter, text, message).into()
 }

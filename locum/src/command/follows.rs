@@ -1,6 +1,6 @@
 //! `locum follow`: what protected users do about those who ask to follow them.
 
-use base::Stop;
+use base::Error;
 use clap::Subcommand;
 use network::follows;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub(crate) enum FollowCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: FollowCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: FollowCommand) -> Result<Value, Error> {
     let store = &world.store;
     match command {
         FollowCommand::Requests { user, limit } => {
@@ -49,7 +49,7 @@ pub(super) async fn execute(world: &World, command: FollowCommand) -> Result<Val
         FollowCommand::Approve { user, follower } => {
             let done = store.write(move |tx| {
                 let (user, follower) = (find::user(tx, &user)?, find::user(tx, &follower)?);
-                follows::approve(tx, user.id, follower.id)?;
+                follows::approve_request(tx, user.id, follower.id)?;
                 Ok(json!({ "user": user.username, "follower": follower.username, "approved": true }))
             });
             done.await
@@ -57,7 +57,7 @@ pub(super) async fn execute(world: &World, command: FollowCommand) -> Result<Val
         FollowCommand::Deny { user, follower } => {
             let done = store.write(move |tx| {
                 let (user, follower) = (find::user(tx, &user)?, find::user(tx, &follower)?);
-                follows::deny(tx, user.id, follower.id)?;
+                follows::deny_request(tx, user.id, follower.id)?;
                 Ok(json!({ "user": user.username, "follower": follower.username, "approved": false }))
             });
             done.await
@@ -65,9 +65,9 @@ pub(super) async fn execute(world: &World, command: FollowCommand) -> Result<Val
     }
 }
 
-fn requests(tx: &mut store::Tx<'_>, user: &str, limit: i64) -> Result<Value, Stop> {
+fn requests(tx: &mut store::Tx<'_>, user: &str, limit: i64) -> Result<Value, Error> {
     let user = find::user(tx, user)?;
-    let edges = follows::requests(tx, user.id, &PageRange::newest(limit))?;
+    let edges = follows::list_requests(tx, user.id, &PageRange::newest(limit))?;
     let mut listed = Vec::with_capacity(edges.len());
     for (id, number) in edges {
         let asked_at = base::Id::<()>::new(number).created_at();

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Fault, Refusal, Stop};
+use base::{Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use transfer::{Error, ImportOptions, Owner, Source};
+use transfer::{ImportOptions, Owner, Source, TransferError};
 
 use crate::world::World;
 
@@ -48,7 +48,7 @@ impl ImportCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Value, Error> {
     let media_dir = Some(world.settings.media_dir());
     let mut options = ImportOptions {
         media_dir,
@@ -74,22 +74,22 @@ pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Val
 }
 
 /// Where files are kept in a bucket, those that were copied into the folder go there.
-async fn settle(world: &World) -> Result<(), Stop> {
+async fn settle(world: &World) -> Result<(), Error> {
     let files = world
         .settings
         .files()
         .map_err(|exit| Fault::new(exit.message().to_owned()))?;
     files
-        .settle()
+        .move_to_bucket()
         .await
-        .map_err(Fault::when("moving files to the bucket"))?;
+        .map_err(Fault::context("moving files to the bucket"))?;
     Ok(())
 }
 
 /// What ended a transfer: the file is the caller's doing, the store ours.
-pub(super) fn ended(path: &Path, error: Error) -> Stop {
+pub(super) fn ended(path: &Path, error: TransferError) -> Error {
     match error {
-        Error::Store(fault) => fault.into(),
-        error => Refusal::invalid("path", path.display(), error.to_string()).into(),
+        TransferError::Store(fault) => fault.into(),
+        error => Refusal::invalid_parameter("path", path.display(), error.to_string()).into(),
     }
 }

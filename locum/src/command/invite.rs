@@ -1,11 +1,11 @@
 //! `locum invite`.
 
-use base::{Fault, Refusal, Stop, Time};
+use base::{Error, Fault, Refusal, Time};
 use clap::Args;
-use network::audit::By;
-use network::joining::Registration;
-use network::letters::Site;
-use network::links;
+use network::audit::AuditActor;
+use network::email_links;
+use network::emails::EmailSite;
+use network::registration::RegistrationPolicy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -22,15 +22,16 @@ pub(crate) struct Invite {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, invite: Invite) -> Result<Value, Stop> {
-    if world.settings.registration == Registration::Closed {
+pub(super) async fn execute(world: &World, invite: Invite) -> Result<Value, Error> {
+    if world.settings.registration == RegistrationPolicy::Closed {
         let detail = "Nobody can join here: auth.registration is [closed].";
         return Err(Refusal::forbidden(detail).into());
     }
     let (site, email) = (site(world)?, invite.email.unwrap_or_default());
     let made = world.store.write(move |tx| {
-        let link = links::invite(tx, &site, &By::operator(), email.trim())?;
-        Ok::<(String, Time), Stop>((link, tx.now().plus_ms(links::INVITE_TTL_MS)))
+        let link =
+            email_links::create_invitation(tx, &site, &AuditActor::operator(), email.trim())?;
+        Ok::<(String, Time), Error>((link, tx.now().plus_ms(email_links::INVITE_TTL_MS)))
     });
     let (link, end) = made.await?;
     Ok(json!({"link": link, "expires_at": end.to_string()}))
@@ -38,10 +39,10 @@ pub(super) async fn execute(world: &World, invite: Invite) -> Result<Value, Stop
 
 /// The platform as its letters name it: under the address that is configured, or under which the
 /// server on this folder was last met.
-pub(super) fn site(world: &World) -> Result<Site, Fault> {
+pub(super) fn site(world: &World) -> Result<EmailSite, Fault> {
     let settings = &world.settings;
     let last = || Listening::read(&settings.data_dir).map(|listening| listening.base_url);
     let url = settings.base_url.clone().or_else(last);
     let url = url.unwrap_or_else(|| settings.base_url(settings.addr));
-    Site::new(&settings.site_name, &url)
+    EmailSite::new(&settings.site_name, &url)
 }

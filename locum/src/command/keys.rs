@@ -1,9 +1,9 @@
 //! `locum keys`: the master key, and what is sealed with it.
 
-use base::seal::{KeyId, hex};
-use base::{Refusal, Stop};
+use base::encryption::{MasterKeyId, format_key_id};
+use base::{Error, Refusal};
 use clap::Subcommand;
-use network::audit::{self, By, Kind as Act};
+use network::audit::{self, AuditAction as Act, AuditActor};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ pub(crate) enum KeysCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: KeysCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: KeysCommand) -> Result<Value, Error> {
     match command {
         KeysCommand::Show => show(world).await,
         KeysCommand::Rotate { rewrap: false } => {
@@ -48,19 +48,19 @@ pub(super) async fn execute(world: &World, command: KeysCommand) -> Result<Value
     }
 }
 
-async fn show(world: &World) -> Result<Value, Stop> {
+async fn show(world: &World) -> Result<Value, Error> {
     let (_, current) = walk(world, true).await?;
     Ok(shown(world, json!({ "sealed_with_current": current })))
 }
 
-async fn seal_anew(world: &World) -> Result<Value, Stop> {
+async fn seal_anew(world: &World) -> Result<Value, Error> {
     let (sealed, current) = walk(world, false).await?;
     let by = name(world);
     let note = json!({ "key": by, "sealed": sealed });
     let noted = world.store.write(move |tx| {
         Ok(audit::append(
             tx,
-            &By::operator(),
+            &AuditActor::operator(),
             Act::KEY_REWRAP,
             None,
             &note,
@@ -75,8 +75,8 @@ async fn seal_anew(world: &World) -> Result<Value, Stop> {
 
 /// What every answer says of the keys, and this.
 fn shown(world: &World, mut more: Value) -> Value {
-    let old = world.store.context().keyring.old();
-    let old: Vec<String> = old.into_iter().map(hex).collect();
+    let old = world.store.context().keyring.old_key_ids();
+    let old: Vec<String> = old.into_iter().map(format_key_id).collect();
     if let Some(map) = more.as_object_mut() {
         map.insert("current".to_owned(), name(world).into());
         map.insert("old".to_owned(), old.into());
@@ -85,30 +85,30 @@ fn shown(world: &World, mut more: Value) -> Value {
 }
 
 fn name(world: &World) -> String {
-    let current: KeyId = world.store.context().keyring.current();
-    hex(current)
+    let current: MasterKeyId = world.store.context().keyring.current_key_id();
+    format_key_id(current)
 }
 
 /// A new key: in its file first, so that nothing is ever sealed with a key that may be lost.
-async fn rotate(world: &World) -> Result<(), Stop> {
+async fn rotate(world: &World) -> Result<(), Error> {
     let Some(file) = world::key_file(&world.settings) else {
         let message = "the configuration holds the master key itself: put a new one there, name the \
                        old one in secrets.old_master_key_files, start again and run `locum keys rewrap`";
-        return Err(Refusal::invalid("master_key", "", message).into());
+        return Err(Refusal::invalid_parameter("master_key", "", message).into());
     };
     let before = name(world);
     {
         // File and ring change together: of two at once, neither loses the other's key.
         let _alone = ONE_AT_A_TIME.lock();
-        let next = world::replace(&file, &base::Chance::Os)
+        let next = world::replace(&file, &base::Rng::Os)
             .map_err(|exit| base::Fault::new(exit.message().to_owned()))?;
-        world.store.context().keyring.turn(next);
+        world.store.context().keyring.rotate(next);
     }
     let note = json!({ "before": before, "key": name(world) });
     let noted = world.store.write(move |tx| {
         Ok(audit::append(
             tx,
-            &By::operator(),
+            &AuditActor::operator(),
             Act::KEY_ROTATE,
             None,
             &note,
@@ -119,7 +119,7 @@ async fn rotate(world: &World) -> Result<(), Stop> {
 
 /// Looks at every secret, some at a time; answers how many were sealed anew, and how many are sealed
 /// with the current key.
-async fn walk(world: &World, count: bool) -> Result<(u64, u64), Stop> {
+async fn walk(world: &World, count: bool) -> Result<(u64, u64), Error> {
     let (mut sealed, mut current) = (0, 0);
     let mut next = Some(KeyRotationCursor::default());
     while let Some(from) = next {

@@ -1,9 +1,9 @@
 //! `locum message`: what happens around direct messages and has no operation in the interface.
 //! What they say is for those who are in a conversation, and is not shown here.
 
-use base::{Id, Stop, UserId};
+use base::{Error, Id, UserId};
 use clap::{Args, Subcommand};
-use network::audit::By;
+use network::audit::AuditActor;
 use network::{messages, profiles};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -65,14 +65,14 @@ pub(crate) struct Who {
 }
 
 impl Who {
-    fn find(&self, tx: &mut Tx<'_>) -> Result<(DmConversation, UserId), Stop> {
+    fn find(&self, tx: &mut Tx<'_>) -> Result<(DmConversation, UserId), Error> {
         let conversation = conversation(tx, &self.conversation)?;
         Ok((conversation, find::user(tx, &self.user)?.id))
     }
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: MessageCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: MessageCommand) -> Result<Value, Error> {
     let work = move |tx: &mut Tx<'_>| match &command {
         MessageCommand::Show { conversation: name } => {
             let conversation = conversation(tx, name)?;
@@ -87,38 +87,38 @@ pub(super) async fn execute(world: &World, command: MessageCommand) -> Result<Va
         }
         MessageCommand::Typing(who) => {
             let (conversation, user) = who.find(tx)?;
-            messages::typing(tx, &conversation, user)?;
+            messages::indicate_typing(tx, &conversation, user)?;
             Ok(json!({ "typing": true }))
         }
         MessageCommand::Join { who, by } => {
             let (conversation, user) = who.find(tx)?;
             let by = find::user(tx, by)?.id;
-            let changed = messages::join(tx, &conversation, user, by)?;
+            let changed = messages::join_group(tx, &conversation, user, by)?;
             changed_to(tx, &conversation, changed)
         }
         MessageCommand::Open { user } => take(tx, user, true),
         MessageCommand::Close { user } => take(tx, user, false),
         MessageCommand::Leave(who) => {
             let (conversation, user) = who.find(tx)?;
-            let changed = messages::leave(tx, &conversation, user)?;
+            let changed = messages::leave_group(tx, &conversation, user)?;
             changed_to(tx, &conversation, changed)
         }
     };
     world.store.write(work).await
 }
 
-fn take(tx: &mut Tx<'_>, user: &str, everyone: bool) -> Result<Value, Stop> {
+fn take(tx: &mut Tx<'_>, user: &str, everyone: bool) -> Result<Value, Error> {
     let user = find::user(tx, user)?.id;
-    let user = profiles::take_messages(tx, &By::operator(), user, everyone)?;
+    let user = profiles::set_receives_dm(tx, &AuditActor::operator(), user, everyone)?;
     Ok(json!({ "user": user.username, "takes_messages_of_everyone": user.receives_dm }))
 }
 
-fn number(text: &str) -> Result<i64, Stop> {
+fn number(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text).map(Id::get);
     id.ok_or_else(|| find::unknown("event", text))
 }
 
-fn conversation(tx: &mut Tx<'_>, name: &str) -> Result<DmConversation, Stop> {
+fn conversation(tx: &mut Tx<'_>, name: &str) -> Result<DmConversation, Error> {
     let found = match name.split_once('-') {
         Some((one, other)) => match (UserId::parse(one), UserId::parse(other)) {
             (Some(one), Some(other)) => stored::find_direct(tx, one, other)?,
@@ -129,7 +129,7 @@ fn conversation(tx: &mut Tx<'_>, name: &str) -> Result<DmConversation, Stop> {
     found.ok_or_else(|| find::unknown("conversation", name))
 }
 
-fn show(tx: &mut Tx<'_>, conversation: &DmConversation) -> Result<Value, Stop> {
+fn show(tx: &mut Tx<'_>, conversation: &DmConversation) -> Result<Value, Error> {
     let participants = stored::list_participants(tx, conversation.id)?;
     let participants = participants.iter().map(|(user, read)| {
         let read = (*read > 0).then(|| read.to_string());
@@ -144,7 +144,7 @@ fn changed_to(
     tx: &mut Tx<'_>,
     conversation: &DmConversation,
     changed: bool,
-) -> Result<Value, Stop> {
+) -> Result<Value, Error> {
     let mut shown = show(tx, conversation)?;
     if let Some(members) = shown.as_object_mut() {
         members.insert("changed".to_owned(), changed.into());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::{Id, PostId, Stop};
+use base::{Error, Id, PostId};
 use clap::{Args, Subcommand};
 use network::{news, topics};
 use serde::{Deserialize, Serialize};
@@ -72,12 +72,12 @@ pub(crate) struct NewStory {
 const ENTRIES: i64 = 500;
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: NewsCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: NewsCommand) -> Result<Value, Error> {
     match command {
         NewsCommand::Create(new) => {
-            let posts: Result<Vec<PostId>, Stop> =
+            let posts: Result<Vec<PostId>, Error> =
                 new.posts.iter().map(|text| find::post(text)).collect();
-            let story = news::NewStory {
+            let story = news::NewNewsStory {
                 name: new.name,
                 category: new.category,
                 hook: new.hook,
@@ -107,10 +107,10 @@ pub(super) async fn execute(world: &World, command: NewsCommand) -> Result<Value
 }
 
 /// Reads on in the log to its end; whether there was something.
-pub(crate) async fn follow(world: &World) -> Result<bool, Stop> {
+pub(crate) async fn follow(world: &World) -> Result<bool, Error> {
     let mut something = false;
     while world.store.read(|tx| Ok(topics::is_behind(tx)?)).await? {
-        let read = |tx: &mut Tx<'_>| Ok(topics::follow(tx, ENTRIES)?);
+        let read = |tx: &mut Tx<'_>| Ok(topics::follow_log(tx, ENTRIES)?);
         if world.store.write(read).await? == 0 {
             break;
         }
@@ -125,7 +125,7 @@ const LOOKS: u32 = 100;
 
 /// Reads all that the log tells now. On a database server an entry can be read once all
 /// transactions that are older have ended.
-async fn catch_up(world: &World) -> Result<(), Stop> {
+async fn catch_up(world: &World) -> Result<(), Error> {
     let end = world
         .store
         .read(|tx| Ok(store::event_log::highest_seq(tx)?))
@@ -142,27 +142,27 @@ async fn catch_up(world: &World) -> Result<(), Stop> {
 }
 
 /// Works out what trends, and the stories; how many trend and how many stories changed.
-pub(crate) async fn refresh(world: &World) -> Result<(usize, usize), Stop> {
-    let outlook = world.store.read(|tx| Ok(news::look_out(tx)?)).await?;
-    let trends = outlook.trends();
-    if outlook.is_known() {
+pub(crate) async fn refresh(world: &World) -> Result<(usize, usize), Error> {
+    let outlook = world.store.read(|tx| Ok(news::compute_update(tx)?)).await?;
+    let trends = outlook.trend_count();
+    if outlook.is_unchanged() {
         return Ok((trends, 0));
     }
-    let store = move |tx: &mut Tx<'_>| Ok(news::store(tx, &outlook)?);
+    let store = move |tx: &mut Tx<'_>| Ok(news::store_update(tx, &outlook)?);
     Ok((trends, world.store.write(store).await?))
 }
 
 async fn change(
     world: &World,
     story: &str,
-    act: fn(&mut Tx<'_>, i64) -> Result<NewsStory, Stop>,
-) -> Result<Value, Stop> {
+    act: fn(&mut Tx<'_>, i64) -> Result<NewsStory, Error>,
+) -> Result<Value, Error> {
     let id = number(story)?;
     let changed = world.store.write(move |tx| act(tx, id));
     Ok(speak(&changed.await?))
 }
 
-fn number(text: &str) -> Result<i64, Stop> {
+fn number(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
     id.map(Id::get).ok_or_else(|| find::unknown("story", text))
 }

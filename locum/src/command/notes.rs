@@ -1,6 +1,6 @@
 //! `locum note`, and who may write notes.
 
-use base::{Id, Stop};
+use base::{Error, Id};
 use clap::{Subcommand, ValueEnum};
 use network::notes;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub(crate) enum Switch {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: NoteCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: NoteCommand) -> Result<Value, Error> {
     match command {
         NoteCommand::Show { note } => {
             let id = number(&note)?;
@@ -87,12 +87,12 @@ pub(super) async fn execute(world: &World, command: NoteCommand) -> Result<Value
 }
 
 /// Lets a user write notes, or no longer.
-pub(super) async fn writer(world: &World, user: String, may: Switch) -> Result<Value, Stop> {
+pub(super) async fn writer(world: &World, user: String, may: Switch) -> Result<Value, Error> {
     let may = may == Switch::On;
     let changed = world.store.write(move |tx| {
         let user = find::user(tx, &user)?;
         let changed = notes::set_writer(tx, user.id, may)?;
-        Ok::<_, Stop>((user, changed))
+        Ok::<_, Error>((user, changed))
     });
     let (user, changed) = changed.await?;
     Ok(json!({
@@ -103,7 +103,7 @@ pub(super) async fn writer(world: &World, user: String, may: Switch) -> Result<V
     }))
 }
 
-fn number(text: &str) -> Result<i64, Stop> {
+fn number(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
     id.map(Id::get).ok_or_else(|| find::unknown("note", text))
 }

@@ -1,7 +1,7 @@
 //! `locum ads option`: what line items may be targeted by that an operator chooses.
 
 use ads::choices::{self, BLOCKED, Choice, KINDS, NewChoice};
-use base::{Refusal, Stop};
+use base::{Error, Refusal};
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -83,7 +83,7 @@ pub(crate) struct Addition {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: OptionCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: OptionCommand) -> Result<Value, Error> {
     match command {
         OptionCommand::List { kind } => {
             let read = world.store.read(move |tx| list(tx, kind.as_deref()));
@@ -111,11 +111,11 @@ pub(super) async fn execute(world: &World, command: OptionCommand) -> Result<Val
     }
 }
 
-fn new(tx: &mut Tx<'_>, addition: &Addition) -> Result<NewChoice, Stop> {
+fn new(tx: &mut Tx<'_>, addition: &Addition) -> Result<NewChoice, Error> {
     let words = || addition.keywords.iter().chain(&addition.hashtags);
-    if let Some(empty) = words().find(|text| !network::keywords::is_sound(text)) {
+    if let Some(empty) = words().find(|text| !network::keywords::is_valid_keyword(text)) {
         let message = "A keyword holds a word";
-        return Err(Refusal::invalid("keyword", empty, message).into());
+        return Err(Refusal::invalid_parameter("keyword", empty, message).into());
     }
     let mut users = Vec::new();
     for user in &addition.users {
@@ -160,7 +160,7 @@ fn details(addition: &Addition, users: &[String]) -> Map<String, Value> {
         .collect()
 }
 
-fn list(tx: &mut Tx<'_>, kind: Option<&str>) -> Result<Value, Stop> {
+fn list(tx: &mut Tx<'_>, kind: Option<&str>) -> Result<Value, Error> {
     let mut rows = Vec::new();
     if let Some(kind) = kind {
         let kind = kind.to_ascii_uppercase();

@@ -1,6 +1,6 @@
 //! `locum place`.
 
-use base::Stop;
+use base::Error;
 use clap::{Args, Subcommand};
 use network::places::{self, NewPlace};
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub(crate) struct AddPlace {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: PlaceCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: PlaceCommand) -> Result<Value, Error> {
     match command {
         PlaceCommand::Add(new) => {
             let new = NewPlace {
@@ -86,7 +86,9 @@ pub(super) async fn execute(world: &World, command: PlaceCommand) -> Result<Valu
         PlaceCommand::List { after, limit } => {
             let after = match after {
                 None => i64::MIN,
-                Some(text) => places::number(&text).ok_or_else(|| find::unknown("place", &text))?,
+                Some(text) => {
+                    places::parse_place_id(&text).ok_or_else(|| find::unknown("place", &text))?
+                }
             };
             let read = world
                 .store
@@ -95,7 +97,7 @@ pub(super) async fn execute(world: &World, command: PlaceCommand) -> Result<Valu
         }
         PlaceCommand::Show { place } => {
             let read = world.store.read(move |tx| {
-                let found = places::by_name(tx, &place)?;
+                let found = places::find_by_text_id(tx, &place)?;
                 found.ok_or_else(|| find::unknown("place", &place))
             });
             Ok(speak(&read.await?))
@@ -105,7 +107,7 @@ pub(super) async fn execute(world: &World, command: PlaceCommand) -> Result<Valu
 
 fn speak(place: &Place) -> Value {
     json!({
-        "id": places::spoken(place.id),
+        "id": places::format_place_id(place.id),
         "name": place.name,
         "full_name": place.full_name,
         "country": place.country,

@@ -1,6 +1,6 @@
 //! `locum poll`.
 
-use base::{PostId, Stop};
+use base::{Error, PostId};
 use clap::Subcommand;
 use network::polls;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub(crate) enum PollCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: PollCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: PollCommand) -> Result<Value, Error> {
     match command {
         PollCommand::Vote { post, option, user } => {
             let post = find::post(&post)?;
@@ -64,7 +64,7 @@ fn speak(
     poll: &Poll,
     post: PostId,
     user: &store::users::User,
-) -> Result<Value, Stop> {
+) -> Result<Value, Error> {
     let voted = store::polls::find_vote(tx, poll.id, user.id)?;
     let options = poll.options.iter().map(|option| {
         json!({

@@ -1,6 +1,6 @@
 //! `locum post`.
 
-use base::Stop;
+use base::Error;
 use clap::Subcommand;
 use network::withholding;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub(crate) enum PostCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: PostCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: PostCommand) -> Result<Value, Error> {
     let PostCommand::Withhold {
         post,
         countries,
@@ -35,7 +35,7 @@ pub(super) async fn execute(world: &World, command: PostCommand) -> Result<Value
     let id = find::post(&post)?;
     let withheld = world
         .store
-        .write(move |tx| withholding::post(tx, id, &countries, copyright));
+        .write(move |tx| withholding::withhold_post(tx, id, &countries, copyright));
     let post = withheld.await?;
     Ok(json!({
         "id": post.id.to_string(),

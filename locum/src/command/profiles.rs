@@ -1,9 +1,9 @@
 //! The commands of `locum user` that change what stands in a profile.
 
-use base::{Stop, UserId};
+use base::{Error, UserId};
 use clap::Args;
-use network::audit::By;
-use network::{particulars, profiles};
+use network::audit::AuditActor;
+use network::{private_profiles, profiles};
 use serde::{Deserialize, Serialize};
 use store::Tx;
 
@@ -47,8 +47,8 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    pub(super) fn apply(&self, tx: &mut Tx<'_>, id: UserId) -> Result<(), Stop> {
-        let edit = profiles::Edit {
+    pub(super) fn apply(&self, tx: &mut Tx<'_>, id: UserId) -> Result<(), Error> {
+        let edit = profiles::ProfileChanges {
             username: self.username.clone(),
             name: self.name.clone(),
             description: self.description.clone(),
@@ -57,13 +57,13 @@ impl Edit {
             profile_image_url: self.picture.clone(),
             profile_banner_url: self.banner.clone(),
         };
-        let told = particulars::Edit {
+        let told = private_profiles::PrivateProfileChanges {
             born_on: self.birthday.clone(),
             gender: self.gender.clone(),
             phone: self.phone.clone(),
         };
-        profiles::edit(tx, &By::operator(), id, &edit)?;
-        particulars::edit(tx, &By::operator(), id, &told).map(drop)
+        profiles::update(tx, &AuditActor::operator(), id, &edit)?;
+        private_profiles::update(tx, &AuditActor::operator(), id, &told).map(drop)
     }
 }
 
@@ -85,14 +85,14 @@ pub(crate) struct Affiliation {
 }
 
 impl Affiliation {
-    pub(super) fn apply(&self, tx: &mut Tx<'_>, id: UserId) -> Result<(), Stop> {
+    pub(super) fn apply(&self, tx: &mut Tx<'_>, id: UserId) -> Result<(), Error> {
         let organization = find::user(tx, &self.organization)?;
-        let badge = profiles::Badge {
+        let badge = profiles::AffiliateBadge {
             badge_url: self.badge_url.clone(),
             description: self.description.clone(),
             url: self.website.clone(),
         };
         let affiliation = Some((organization.id, &badge));
-        profiles::affiliate(tx, &By::operator(), id, affiliation).map(drop)
+        profiles::set_affiliation(tx, &AuditActor::operator(), id, affiliation).map(drop)
     }
 }

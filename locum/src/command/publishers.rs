@@ -5,7 +5,7 @@ use ads::record::Record;
 use ads::resources::categories::is_content;
 use ads::resources::curated_categories::{self, CURATED_CATEGORY};
 use ads::resources::publishers::{self, PUBLISHER};
-use base::{Refusal, Stop, UserId};
+use base::{Error, Refusal, UserId};
 use clap::Subcommand;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ pub(crate) enum CuratedCommand {
 }
 
 /// Does what is said about publishers.
-pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Result<Value, Stop> {
+pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Result<Value, Error> {
     let changed = world.store.write(move |tx| match &command {
         PublisherCommand::Add {
             user,
@@ -95,7 +95,7 @@ pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Resul
             let mut record = known.unwrap_or_else(fresh);
             if let Some(unknown) = categories.iter().find(|id| !is_content(id)) {
                 let message = "There is no such category of content";
-                return Err(Refusal::invalid("category", unknown, message).into());
+                return Err(Refusal::invalid_parameter("category", unknown, message).into());
             }
             let promoted = if promoted.is_empty() {
                 countries
@@ -133,7 +133,7 @@ pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Resul
 }
 
 /// Does what is said about curated categories.
-pub(super) async fn curated(world: &World, command: CuratedCommand) -> Result<Value, Stop> {
+pub(super) async fn curated(world: &World, command: CuratedCommand) -> Result<Value, Error> {
     let changed = world.store.write(move |tx| match &command {
         CuratedCommand::Add {
             name,
@@ -171,25 +171,25 @@ fn category(
     description: &str,
     countries: &[String],
     members: &[String],
-) -> Result<Record, Stop> {
+) -> Result<Record, Error> {
     if curated_categories::all(tx)?.len() >= MOST {
         return Err(full("curated category"));
     }
     let name = name.trim();
     if !(1..=255).contains(&name.chars().count()) {
         let message = "The name has 1 to 255 characters";
-        return Err(Refusal::invalid("name", name, message).into());
+        return Err(Refusal::invalid_parameter("name", name, message).into());
     }
     if description.chars().count() > 1000 {
         let message = "The description has at most 1000 characters";
-        return Err(Refusal::invalid("description", description, message).into());
+        return Err(Refusal::invalid_parameter("description", description, message).into());
     }
     let mut ids: Vec<i64> = Vec::new();
     for member in members {
         let user = find::user(tx, member)?;
         if publishers::of_user(tx, user.id)?.is_none() {
             let message = "This user is no publisher";
-            return Err(Refusal::invalid("publisher", member, message).into());
+            return Err(Refusal::invalid_parameter("publisher", member, message).into());
         }
         if !ids.contains(&user.id.get()) {
             ids.push(user.id.get());
@@ -208,7 +208,7 @@ fn category(
 }
 
 /// A user is taken out of every curated category.
-fn leave(tx: &mut Tx<'_>, user: UserId) -> Result<(), Stop> {
+fn leave(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
     for mut category in curated_categories::all(tx)? {
         let mut ids = category.items("publisher_user_ids").to_vec();
         let before = ids.len();
@@ -221,7 +221,7 @@ fn leave(tx: &mut Tx<'_>, user: UserId) -> Result<(), Stop> {
     Ok(())
 }
 
-fn keep(tx: &mut Tx<'_>, record: &mut Record, is_new: bool) -> Result<(), Stop> {
+fn keep(tx: &mut Tx<'_>, record: &mut Record, is_new: bool) -> Result<(), Error> {
     record.updated_at = tx.now();
     if is_new {
         records::insert(tx, record.of.name, &record.to_store())?;
@@ -232,15 +232,16 @@ fn keep(tx: &mut Tx<'_>, record: &mut Record, is_new: bool) -> Result<(), Stop> 
 }
 
 fn shown(record: &Record) -> Value {
-    let mut members = record.spoken(base::Speech::Post);
+    let mut members = record.spoken(base::Vocabulary::Post);
     members.insert("id".to_owned(), record.written_id().into());
     members.into()
 }
 
 /// Countries, as the interface writes them.
-fn codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, Stop> {
-    curated_categories::countries(name, codes)
-        .map_err(|problem| Refusal::invalid(name, codes.join(","), problem.message.clone()).into())
+fn codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, Error> {
+    curated_categories::countries(name, codes).map_err(|problem| {
+        Refusal::invalid_parameter(name, codes.join(","), problem.message.clone()).into()
+    })
 }
 
 fn once(texts: &[String]) -> Vec<String> {
@@ -253,7 +254,7 @@ fn once(texts: &[String]) -> Vec<String> {
     all
 }
 
-fn full(what: &'static str) -> Stop {
+fn full(what: &'static str) -> Error {
     let message = format!("There are {MOST} of them already");
-    Refusal::invalid(what, "", message).into()
+    Refusal::invalid_parameter(what, "", message).into()
 }

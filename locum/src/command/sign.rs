@@ -1,8 +1,8 @@
 //! `locum sign`.
 
-use base::Stop;
+use base::Error;
 use clap::{Args, Subcommand};
-use network::explain::{self, Asked, Explained};
+use network::explain::{self, SignatureExplainRequest, SignedRequestExplanation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -50,22 +50,22 @@ impl SignCommand {
 }
 
 /// Does it. The answer holds no secret.
-pub(super) async fn execute(world: &World, command: SignCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: SignCommand) -> Result<Value, Error> {
     let SignCommand::Explain(request) = command;
     let skew = world.settings.timestamp_skew.as_millis();
     let skew = i64::try_from(skew).unwrap_or(i64::MAX);
-    let asked = Asked {
+    let asked = SignatureExplainRequest {
         method: request.method,
         url: request.address,
         authorization: request.header,
         form: request.form,
         base_string: request.base_string,
     };
-    let work = move |tx: &mut store::Tx<'_>| explain::explain(tx, &asked, skew);
+    let work = move |tx: &mut store::Tx<'_>| explain::explain_signature(tx, &asked, skew);
     world.store.read(work).await.map(|found| said(&found))
 }
 
-fn said(found: &Explained) -> Value {
+fn said(found: &SignedRequestExplanation) -> Value {
     let failures = found.failures.iter();
     let failures: Vec<Value> = failures
         .map(|(check, message)| json!({"check": check.name(), "message": message}))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ads::evaluator::Evaluator;
 use ads::simulation;
-use base::Stop;
+use base::Error;
 use serde_json::{Value, json};
 
 use super::ads::{account_of, wrong};
@@ -19,7 +19,7 @@ pub(super) async fn simulate(
     account: String,
     hours: i64,
     seed: u64,
-) -> Result<Value, Stop> {
+) -> Result<Value, Error> {
     if !(1..=MOST).contains(&hours) {
         let message = format!("Between 1 and {MOST} hours are simulated");
         return Err(wrong("hours", &hours.to_string(), &message));

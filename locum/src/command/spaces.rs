@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use base::id::{parse_short, short};
-use base::refusal::Subject;
-use base::{PostId, Refusal, Stop, Time, UserId};
+use base::id::{decode_base62, encode_base62};
+use base::refusal::ResourceRef;
+use base::{Error, PostId, Refusal, Time, UserId};
 use clap::{Args, Subcommand};
 use network::spaces::{self, NewSpace};
 use serde::{Deserialize, Serialize};
@@ -110,10 +110,10 @@ pub(crate) struct Who {
 }
 
 /// What is done to a space by a user; false when nothing changes.
-type Act = fn(&mut Tx<'_>, i64, UserId) -> Result<bool, Stop>;
+type Act = fn(&mut Tx<'_>, i64, UserId) -> Result<bool, Error>;
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: SpaceCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: SpaceCommand) -> Result<Value, Error> {
     let store = &world.store;
     match command {
         SpaceCommand::Create(new) => store.write(move |tx| create(tx, &new)).await,
@@ -127,27 +127,27 @@ pub(super) async fn execute(world: &World, command: SpaceCommand) -> Result<Valu
         SpaceCommand::Cancel { space } => change(world, space, spaces::cancel).await,
         SpaceCommand::Join(who) => act(world, who, spaces::join).await,
         SpaceCommand::Leave(who) => act(world, who, spaces::leave).await,
-        SpaceCommand::Speak(who) => act(world, who, spaces::speak).await,
+        SpaceCommand::Speak(who) => act(world, who, spaces::add_speaker).await,
         SpaceCommand::Invite(who) => act(world, who, spaces::invite).await,
         SpaceCommand::Subscribe(who) => {
             act(world, who, |tx, id, user| {
-                spaces::remind(tx, id, user, true)
+                spaces::set_reminder(tx, id, user, true)
             })
             .await
         }
         SpaceCommand::Unsubscribe(who) => {
             act(world, who, |tx, id, user| {
-                spaces::remind(tx, id, user, false)
+                spaces::set_reminder(tx, id, user, false)
             })
             .await
         }
-        SpaceCommand::Buy(who) => act(world, who, spaces::buy).await,
+        SpaceCommand::Buy(who) => act(world, who, spaces::buy_ticket).await,
         SpaceCommand::Share { who, post } => {
             let shared = store.write(move |tx| {
                 let space = id(&who.space)?;
                 let user = find::user(tx, &who.user)?.id;
                 let post = PostId::parse(&post).ok_or_else(|| find::unknown("post", &post))?;
-                let changed = spaces::share(tx, space, user, post)?;
+                let changed = spaces::share_post(tx, space, user, post)?;
                 Ok(with_change(show(tx, space)?, changed))
             });
             shared.await
@@ -155,11 +155,11 @@ pub(super) async fn execute(world: &World, command: SpaceCommand) -> Result<Valu
     }
 }
 
-fn create(tx: &mut Tx<'_>, new: &New) -> Result<Value, Stop> {
+fn create(tx: &mut Tx<'_>, new: &New) -> Result<Value, Error> {
     let creator = find::user(tx, &new.creator)?.id;
     let people = |tx: &mut Tx<'_>, names: &[String]| {
         let found = names.iter().map(|name| Ok(find::user(tx, name)?.id));
-        found.collect::<Result<Vec<UserId>, Stop>>()
+        found.collect::<Result<Vec<UserId>, Error>>()
     };
     let start = new.start.as_deref().map(|text| moment(tx.now(), text));
     let new = NewSpace {
@@ -181,23 +181,23 @@ fn moment(now: Time, text: &str) -> Result<Time, Refusal> {
     let at = Time::parse(text).or_else(|| crate::config::span(text).map(after));
     at.ok_or_else(|| {
         let message = format!("[{text}] is no time such as 2026-12-01T18:00:00Z or 2h");
-        Refusal::invalid("start", text, message)
+        Refusal::invalid_parameter("start", text, message)
     })
 }
 
-fn id(text: &str) -> Result<i64, Stop> {
-    parse_short(text).ok_or_else(|| unknown(text))
+fn id(text: &str) -> Result<i64, Error> {
+    decode_base62(text).ok_or_else(|| unknown(text))
 }
 
-fn unknown(text: &str) -> Stop {
-    Refusal::NotFound(Subject::new("space", "space", text)).into()
+fn unknown(text: &str) -> Error {
+    Refusal::NotFound(ResourceRef::new("space", "space", text)).into()
 }
 
 async fn change(
     world: &World,
     space: String,
-    change: fn(&mut Tx<'_>, i64) -> Result<Space, Stop>,
-) -> Result<Value, Stop> {
+    change: fn(&mut Tx<'_>, i64) -> Result<Space, Error>,
+) -> Result<Value, Error> {
     let changed = world.store.write(move |tx| {
         let space = id(&space)?;
         change(tx, space)?;
@@ -206,7 +206,7 @@ async fn change(
     changed.await
 }
 
-async fn act(world: &World, who: Who, act: Act) -> Result<Value, Stop> {
+async fn act(world: &World, who: Who, act: Act) -> Result<Value, Error> {
     let done = world.store.write(move |tx| {
         let space = id(&who.space)?;
         let user = find::user(tx, &who.user)?.id;
@@ -225,7 +225,7 @@ fn with_change(mut value: Value, changed: bool) -> Value {
 
 fn summary(space: &Space) -> Value {
     json!({
-        "id": short(space.id),
+        "id": encode_base62(space.id),
         "creator_id": space.creator_id.to_string(),
         "state": space.state.name(),
         "title": space.title,
@@ -233,8 +233,8 @@ fn summary(space: &Space) -> Value {
     })
 }
 
-fn show(tx: &mut Tx<'_>, id: i64) -> Result<Value, Stop> {
-    let space = store::spaces::find_by_id(tx, id)?.ok_or_else(|| unknown(&short(id)))?;
+fn show(tx: &mut Tx<'_>, id: i64) -> Result<Value, Error> {
+    let space = store::spaces::find_by_id(tx, id)?.ok_or_else(|| unknown(&encode_base62(id)))?;
     let parts = store::spaces::list_hosts_and_speakers(tx, &[id])?;
     let those = |role: SpaceRole| -> Vec<String> {
         let those = parts.iter().filter(|(_, part, _)| *part == role);
@@ -242,7 +242,7 @@ fn show(tx: &mut Tx<'_>, id: i64) -> Result<Value, Stop> {
     };
     let time = |at: Option<Time>| at.map(|at| at.to_string());
     Ok(json!({
-        "id": short(space.id),
+        "id": encode_base62(space.id),
         "creator_id": space.creator_id.to_string(),
         "state": space.state.name(),
         "title": space.title,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use base::{Refusal, Scopes, Stop};
+use base::{Error, Refusal, Scopes};
 use clap::{Args, Subcommand};
-use network::audit::Kind;
-use network::tokens::{self, Known};
+use network::audit::AuditAction;
+use network::tokens::{self, InspectedToken};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
@@ -80,7 +80,7 @@ impl TokenCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: TokenCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: TokenCommand) -> Result<Value, Error> {
     let store = &world.store;
     match command {
         TokenCommand::Mint(mint) => {
@@ -90,7 +90,7 @@ pub(super) async fn execute(world: &World, command: TokenCommand) -> Result<Valu
         TokenCommand::Inspect { token } => store.read(move |tx| inspect(tx, &token)).await,
         TokenCommand::Expire { token } => {
             let expired = store.write(move |tx| {
-                note(tx, Kind::TOKEN_EXPIRE, &token)?;
+                note(tx, AuditAction::TOKEN_EXPIRE, &token)?;
                 tokens::expire(tx, &token)
             });
             expired.await.map(|()| json!({"expired": true}))
@@ -103,23 +103,23 @@ pub(super) async fn execute(world: &World, command: TokenCommand) -> Result<Valu
 }
 
 /// Notes what becomes of a token, by whose it is and never by its text.
-fn note(tx: &mut Tx<'_>, kind: Kind, token: &str) -> Result<(), Stop> {
+fn note(tx: &mut Tx<'_>, kind: AuditAction, token: &str) -> Result<(), Error> {
     let (app, user) = match tokens::inspect(tx, token)? {
-        Some(Known::Bearer(app)) => (Some(app), None),
-        Some(Known::OAuth1(token)) => (Some(token.app_id), Some(token.user_id)),
-        Some(Known::OAuth2(token)) => (Some(token.app_id), Some(token.user_id)),
+        Some(InspectedToken::Bearer(app)) => (Some(app), None),
+        Some(InspectedToken::OAuth1(token)) => (Some(token.app_id), Some(token.user_id)),
+        Some(InspectedToken::OAuth2(token)) => (Some(token.app_id), Some(token.user_id)),
         None => (None, None),
     };
     let detail = json!({"user": user.map(|user| user.to_string())});
     Ok(audit::note(tx, kind, app, &detail)?)
 }
 
-fn lifetime(mint: &Mint, usual: Duration) -> Result<Option<i64>, Stop> {
+fn lifetime(mint: &Mint, usual: Duration) -> Result<Option<i64>, Error> {
     let span = match mint.ttl.as_deref() {
         None => usual,
         Some("never") => return Ok(None),
         Some(text) => crate::config::span(text).ok_or_else(|| {
-            Refusal::invalid(
+            Refusal::invalid_parameter(
                 "ttl",
                 text,
                 format!("[{text}] is no time such as 2h, 30d or never"),
@@ -129,7 +129,7 @@ fn lifetime(mint: &Mint, usual: Duration) -> Result<Option<i64>, Stop> {
     Ok(Some(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
 }
 
-fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Stop> {
+fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Error> {
     let app = find::app(tx, &mint.app)?;
     let user = find::user(tx, &mint.user)?;
     let mut value =
@@ -140,8 +140,8 @@ fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Stop> {
         let (token, secret) = tokens::mint_oauth1(tx, app.id, user.id, level)?;
         vec![
             ("permission", permission.clone()),
-            ("access_token", token.reveal().to_owned()),
-            ("access_token_secret", secret.reveal().to_owned()),
+            ("access_token", token.expose_secret().to_owned()),
+            ("access_token_secret", secret.expose_secret().to_owned()),
         ]
     } else {
         let scopes = scopes(mint.scopes.as_deref())?;
@@ -150,12 +150,12 @@ fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Stop> {
         vec![
             ("scopes", scopes.to_string()),
             ("expires_at", until),
-            ("token", token.reveal().to_owned()),
+            ("token", token.expose_secret().to_owned()),
         ]
     };
     let kind = if mint.oauth1 { "oauth1" } else { "oauth2" };
     let detail = json!({"user": user.id.to_string(), "kind": kind});
-    audit::note(tx, Kind::TOKEN_MINT, Some(app.id), &detail)?;
+    audit::note(tx, AuditAction::TOKEN_MINT, Some(app.id), &detail)?;
     if let Some(map) = value.as_object_mut() {
         let shown = shown
             .into_iter()
@@ -169,18 +169,19 @@ fn scopes(text: Option<&str>) -> Result<Scopes, Refusal> {
     let Some(text) = text else {
         return Ok(tokens::all_scopes());
     };
-    Scopes::parse(&text.replace(',', " "))
-        .map_err(|name| Refusal::invalid("scopes", &name, format!("no scope is called [{name}]")))
+    Scopes::parse(&text.replace(',', " ")).map_err(|name| {
+        Refusal::invalid_parameter("scopes", &name, format!("no scope is called [{name}]"))
+    })
 }
 
-fn inspect(tx: &mut Tx<'_>, token: &str) -> Result<Value, Stop> {
+fn inspect(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {
     let now = tx.now();
     let known = tokens::inspect(tx, token)?.ok_or_else(|| find::unknown("token", "…"))?;
     Ok(match known {
-        Known::Bearer(app) => {
+        InspectedToken::Bearer(app) => {
             json!({"kind": "OAuth 2.0 app-only bearer", "app_id": app.to_string(), "holds": true})
         }
-        Known::OAuth1(token) => json!({
+        InspectedToken::OAuth1(token) => json!({
             "kind": "OAuth 1.0a access token",
             "app_id": token.app_id.to_string(),
             "user_id": token.user_id.to_string(),
@@ -189,7 +190,7 @@ fn inspect(tx: &mut Tx<'_>, token: &str) -> Result<Value, Stop> {
             "revoked_at": token.revoked_at.map(|at| at.to_string()),
             "holds": token.revoked_at.is_none(),
         }),
-        Known::OAuth2(token) => json!({
+        InspectedToken::OAuth2(token) => json!({
             "kind": format!("OAuth 2.0 {} token", token.kind),
             "app_id": token.app_id.to_string(),
             "user_id": token.user_id.to_string(),

@@ -1,14 +1,14 @@
 //! `locum trigger`: makes a kind of event happen, by doing what it tells of. Nothing is made up:
 //! the same rules hold as for everyone, and what was done stays.
 
-use base::{PostId, Refusal, Stop, UserId};
+use base::{Error, PostId, Refusal, UserId};
 use clap::Args;
-use network::activity::{KINDS, Kind, named};
-use network::audit::By;
-use network::messages::{self, NewMessage, Sender};
-use network::news::{self, NewStory};
-use network::posts::{self, Author, NewPost};
-use network::profiles::{self, Badge, Edit};
+use network::activity::{ActivityEventKind, EVENT_KINDS, find_event_kind};
+use network::audit::AuditActor;
+use network::messages::{self, MessageSender, NewMessage};
+use network::news::{self, NewNewsStory};
+use network::posts::{self, NewPost, PostAuthor};
+use network::profiles::{self, AffiliateBadge, ProfileChanges};
 use network::spaces::{self, NewSpace};
 use network::{blocks, follows, grants, likes, mutes, reposts, users};
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub(crate) struct Trigger {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, trigger: Trigger) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, trigger: Trigger) -> Result<Value, Error> {
     if world.settings.mode != Mode::Dev {
         return Err(Refusal::forbidden(NOT_HERE).into());
     }
@@ -65,18 +65,20 @@ pub(super) async fn execute(world: &World, trigger: Trigger) -> Result<Value, St
 }
 
 /// The kind that is called so, if it ever happens here.
-fn kind(name: &str) -> Result<&'static Kind, Refusal> {
-    let found = named(name).map(|(kind, _)| kind);
-    found.filter(|kind| !kind.log.is_empty()).ok_or_else(|| {
-        let known = KINDS.iter().filter(|kind| !kind.log.is_empty());
-        let known: Vec<&str> = known.map(|kind| kind.name).collect();
-        let message = format!("nothing here causes [{name}], only: {}", known.join(", "));
-        Refusal::invalid("kind", name, message)
-    })
+fn kind(name: &str) -> Result<&'static ActivityEventKind, Refusal> {
+    let found = find_event_kind(name).map(|(kind, _)| kind);
+    found
+        .filter(|kind| !kind.log_kind.is_empty())
+        .ok_or_else(|| {
+            let known = EVENT_KINDS.iter().filter(|kind| !kind.log_kind.is_empty());
+            let known: Vec<&str> = known.map(|kind| kind.name).collect();
+            let message = format!("nothing here causes [{name}], only: {}", known.join(", "));
+            Refusal::invalid_parameter("kind", name, message)
+        })
 }
 
 /// What came of it.
-type Told = Result<Map<String, Value>, Stop>;
+type Told = Result<Map<String, Value>, Error>;
 
 /// Those who take part, and what they are to say.
 struct Scene<'t> {
@@ -87,7 +89,7 @@ struct Scene<'t> {
 }
 
 impl<'t> Scene<'t> {
-    fn set(tx: &mut Tx<'_>, trigger: &'t Trigger) -> Result<Self, Stop> {
+    fn set(tx: &mut Tx<'_>, trigger: &'t Trigger) -> Result<Self, Error> {
         let user = match &trigger.user {
             Some(text) => find::user(tx, text)?,
             None => someone(tx, None)?,
@@ -107,26 +109,27 @@ impl<'t> Scene<'t> {
         })
     }
 
-    fn cause(&self, tx: &mut Tx<'_>, kind: &Kind) -> Told {
+    fn cause(&self, tx: &mut Tx<'_>, kind: &ActivityEventKind) -> Told {
         match kind.name.split_once('.') {
             Some(("profile", _)) => self.profile(tx, kind.name),
             Some(("post" | "like", _)) => self.post(tx, kind.name),
             Some(("dm", what)) => self.message(tx, what),
             Some(("spaces", what)) => self.space(tx, what),
             Some(("news", _)) => {
-                let new = NewStory {
+                let new = NewNewsStory {
                     name: self.text.clone(),
                     publish: true,
-                    ..NewStory::default()
+                    ..NewNewsStory::default()
                 };
                 let story = news::create(tx, &new)?;
                 Ok(told([("story_id", story.id.to_string())]))
             }
             Some(("oauth", _)) => {
                 let app = self.trigger.app.as_deref();
-                let app = app.ok_or_else(|| Refusal::invalid("app", "", "which --app?"))?;
+                let app =
+                    app.ok_or_else(|| Refusal::invalid_parameter("app", "", "which --app?"))?;
                 let app = find::app(tx, app)?;
-                grants::revoke(tx, &By::user(self.user.id, ""), app.id)?;
+                grants::revoke(tx, &AuditActor::user(self.user.id, ""), app.id)?;
                 Ok(told([("app_id", app.id.to_string())]))
             }
             _ => self.tie(tx, kind.name),
@@ -167,13 +170,13 @@ impl<'t> Scene<'t> {
     }
 
     fn profile(&self, tx: &mut Tx<'_>, name: &str) -> Told {
-        let (by, id) = (By::operator(), self.user.id);
+        let (by, id) = (AuditActor::operator(), self.user.id);
         let said = Some(self.text.clone());
         let address = |end: &str| {
             let made = || format!("https://example.org/{}{end}", trigger_id(tx));
             Some(self.trigger.text.clone().unwrap_or_else(made))
         };
-        let mut edit = Edit::default();
+        let mut edit = ProfileChanges::default();
         match name {
             "profile.update.bio" => edit.description = said,
             "profile.update.geo" => edit.location = said,
@@ -188,25 +191,30 @@ impl<'t> Scene<'t> {
             }
             "profile.update.verified_badge" => {
                 let blue = self.user.verified_type == "blue";
-                let user = profiles::verify(tx, &by, id, if blue { "business" } else { "blue" })?;
+                let user = profiles::set_verified_type(
+                    tx,
+                    &by,
+                    id,
+                    if blue { "business" } else { "blue" },
+                )?;
                 return Ok(told([("verified_type", user.verified_type)]));
             }
             "profile.update.affiliate_badge" => {
-                let badge = Badge::default();
+                let badge = AffiliateBadge::default();
                 let none = self.user.affiliation.is_empty();
                 let organization = none.then_some((self.other, &badge));
-                let user = profiles::affiliate(tx, &by, id, organization)?;
+                let user = profiles::set_affiliation(tx, &by, id, organization)?;
                 return Ok(told([("affiliation", user.affiliation)]));
             }
             name => return Err(find::unknown("kind", name)),
         }
-        profiles::edit(tx, &by, id, &edit)?;
+        profiles::update(tx, &by, id, &edit)?;
         Ok(Map::new())
     }
 
     /// A post of somebody's.
-    fn write(tx: &mut Tx<'_>, author: UserId, new: &NewPost) -> Result<PostId, Stop> {
-        let author = Author {
+    fn write(tx: &mut Tx<'_>, author: UserId, new: &NewPost) -> Result<PostId, Error> {
+        let author = PostAuthor {
             user_id: author,
             app_id: None,
             self_serve: false,
@@ -215,7 +223,7 @@ impl<'t> Scene<'t> {
     }
 
     /// The post that is meant, or a new one of somebody's.
-    fn subject(&self, tx: &mut Tx<'_>, author: UserId) -> Result<PostId, Stop> {
+    fn subject(&self, tx: &mut Tx<'_>, author: UserId) -> Result<PostId, Error> {
         if let Some(text) = &self.trigger.post {
             return find::post(text);
         }
@@ -266,8 +274,8 @@ impl<'t> Scene<'t> {
         tx: &mut Tx<'_>,
         from: UserId,
         to: UserId,
-    ) -> Result<(i64, DmConversation), Stop> {
-        let sender = Sender {
+    ) -> Result<(i64, DmConversation), Error> {
+        let sender = MessageSender {
             user_id: from,
             app_id: None,
         };
@@ -275,7 +283,7 @@ impl<'t> Scene<'t> {
             text: self.text.clone(),
             media: None,
         };
-        let event = messages::send_to(tx, &sender, to, &new)?;
+        let event = messages::send_to_user(tx, &sender, to, &new)?;
         Ok((event.id, event.conversation))
     }
 
@@ -295,7 +303,7 @@ impl<'t> Scene<'t> {
                     Some(known) => (0, known),
                     None => self.send(tx, user, other)?,
                 };
-                messages::typing(tx, &conversation, other)?;
+                messages::indicate_typing(tx, &conversation, other)?;
                 (id, conversation)
             }
             name => return Err(find::unknown("kind", name)),
@@ -325,12 +333,12 @@ impl<'t> Scene<'t> {
         if what == "end" {
             spaces::close(tx, id)?;
         }
-        Ok(told([("space_id", base::id::short(id))]))
+        Ok(told([("space_id", base::id::encode_base62(id))]))
     }
 }
 
 /// The oldest account, or the oldest but one: that of somebody who may act.
-fn someone(tx: &mut Tx<'_>, but: Option<UserId>) -> Result<User, Stop> {
+fn someone(tx: &mut Tx<'_>, but: Option<UserId>) -> Result<User, Error> {
     let mut oldest = users::list(tx, None, 50)?;
     oldest.retain(|user| user.state == store::users::UserState::Active && Some(user.id) != but);
     let missing = || Refusal::forbidden("there are too few people: make one with `user create`");

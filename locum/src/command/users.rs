@@ -1,8 +1,8 @@
 //! `locum user`.
 
-use base::{Fault, Refusal, Stop, UserId};
+use base::{Error, Fault, Refusal, UserId};
 use clap::{Args, Subcommand};
-use network::audit::{By, Kind};
+use network::audit::{AuditAction, AuditActor};
 use network::{passwords, profiles, sessions, subscriptions, users, withholding};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -192,15 +192,15 @@ impl Password {
     }
 
     /// The password and its stored form. Slow: not inside a transaction.
-    fn settle(&self, world: &World) -> Result<Settled, Stop> {
+    fn settle(&self, world: &World) -> Result<Settled, Error> {
         let chance = &world.store.context().rng;
         let made_up = self.password.is_none();
         let text = match &self.password {
             Some(text) => text.clone(),
-            None => chance.token(20)?,
+            None => chance.random_token(20)?,
         };
         if text.is_empty() {
-            return Err(Refusal::invalid("password", "", "The password is empty").into());
+            return Err(Refusal::invalid_parameter("password", "", "The password is empty").into());
         }
         Ok(Settled {
             hash: passwords::hash(&text, chance)?,
@@ -227,7 +227,7 @@ impl UserCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value, Error> {
     match command {
         UserCommand::Create(new) => create(world, new).await,
         UserCommand::List { after, limit } => list(world, after, limit).await,
@@ -259,7 +259,7 @@ pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value
     }
 }
 
-async fn restore(world: &World, user: String) -> Result<Value, Stop> {
+async fn restore(world: &World, user: String) -> Result<Value, Error> {
     let restored = world.store.write(move |tx| {
         let found = find::anyone(tx, &user)?;
         users::restore(tx, found.id)
@@ -267,46 +267,46 @@ async fn restore(world: &World, user: String) -> Result<Value, Stop> {
     restored.await.map(|user| speak(&user))
 }
 
-async fn protect(world: &World, user: String, on: bool) -> Result<Value, Stop> {
+async fn protect(world: &World, user: String, on: bool) -> Result<Value, Error> {
     change(world, user, move |tx, id| {
-        profiles::protect(tx, &By::operator(), id, on).map(drop)
+        profiles::set_protected(tx, &AuditActor::operator(), id, on).map(drop)
     })
     .await
 }
 
-async fn verify(world: &World, user: String, kind: String) -> Result<Value, Stop> {
+async fn verify(world: &World, user: String, kind: String) -> Result<Value, Error> {
     change(world, user, move |tx, id| {
-        profiles::verify(tx, &By::operator(), id, &kind).map(drop)
+        profiles::set_verified_type(tx, &AuditActor::operator(), id, &kind).map(drop)
     })
     .await
 }
 
-async fn premium(world: &World, user: String, kind: String) -> Result<Value, Stop> {
+async fn premium(world: &World, user: String, kind: String) -> Result<Value, Error> {
     change(world, user, move |tx, id| {
-        profiles::subscribe(tx, &By::operator(), id, &kind).map(drop)
+        profiles::set_subscription_type(tx, &AuditActor::operator(), id, &kind).map(drop)
     })
     .await
 }
 
-async fn unaffiliate(world: &World, user: String) -> Result<Value, Stop> {
+async fn unaffiliate(world: &World, user: String) -> Result<Value, Error> {
     change(world, user, |tx, id| {
-        profiles::affiliate(tx, &By::operator(), id, None).map(drop)
+        profiles::set_affiliation(tx, &AuditActor::operator(), id, None).map(drop)
     })
     .await
 }
 
-async fn withhold(world: &World, user: String, countries: Vec<String>) -> Result<Value, Stop> {
+async fn withhold(world: &World, user: String, countries: Vec<String>) -> Result<Value, Error> {
     change(world, user, move |tx, id| {
-        withholding::user(tx, id, &countries).map(drop)
+        withholding::withhold_user(tx, id, &countries).map(drop)
     })
     .await
 }
 
-async fn subscribe(world: &World, user: String, author: String, end: bool) -> Result<Value, Stop> {
+async fn subscribe(world: &World, user: String, author: String, end: bool) -> Result<Value, Error> {
     let act = if end {
-        subscriptions::end
+        subscriptions::unsubscribe
     } else {
-        subscriptions::begin
+        subscriptions::subscribe
     };
     change(world, user, move |tx, id| {
         let author = find::user(tx, &author)?.id;
@@ -315,7 +315,7 @@ async fn subscribe(world: &World, user: String, author: String, end: bool) -> Re
     .await
 }
 
-async fn create(world: &World, new: NewUser) -> Result<Value, Stop> {
+async fn create(world: &World, new: NewUser) -> Result<Value, Error> {
     let settled = settle(world, &new.password).await?;
     let shown = settled.shown;
     let new = users::NewUser {
@@ -333,13 +333,13 @@ async fn create(world: &World, new: NewUser) -> Result<Value, Stop> {
     };
     let made = world.store.write(move |tx| {
         let user = users::create(tx, &new)?;
-        note(tx, Kind::USER_CREATE, user.id)?;
-        Ok::<_, Stop>(user)
+        note(tx, AuditAction::USER_CREATE, user.id)?;
+        Ok::<_, Error>(user)
     });
     Ok(with_password(speak(&made.await?), shown))
 }
 
-async fn list(world: &World, after: Option<String>, limit: i64) -> Result<Value, Stop> {
+async fn list(world: &World, after: Option<String>, limit: i64) -> Result<Value, Error> {
     let after = match after {
         Some(text) => Some(UserId::parse(&text).ok_or_else(|| find::unknown("user", &text))?),
         None => None,
@@ -351,7 +351,7 @@ async fn list(world: &World, after: Option<String>, limit: i64) -> Result<Value,
 }
 
 /// Notes what was done to a user.
-fn note(tx: &mut store::Tx<'_>, kind: Kind, user: UserId) -> Result<(), Stop> {
+fn note(tx: &mut store::Tx<'_>, kind: AuditAction, user: UserId) -> Result<(), Error> {
     let detail = json!({"user": user.to_string()});
     Ok(audit::note(tx, kind, None, &detail)?)
 }
@@ -361,22 +361,22 @@ async fn set_password(
     user: String,
     password: &Password,
     end_tokens: bool,
-) -> Result<Value, Stop> {
+) -> Result<Value, Error> {
     let settled = settle(world, password).await?;
     let (hash, shown) = (settled.hash, settled.shown);
     let done = change(world, user, move |tx, id| {
         users::set_password(tx, id, &hash)?;
-        sessions::revoke_all(tx, &By::operator(), id, None)?;
+        sessions::revoke_all(tx, &AuditActor::operator(), id, None)?;
         if end_tokens {
-            network::tokens::end_all(tx, id)?;
+            network::tokens::revoke_all(tx, id)?;
         }
         let detail = json!({"user": id.to_string(), "tokens": end_tokens});
-        Ok(audit::note(tx, Kind::PASSWORD_SET, None, &detail)?)
+        Ok(audit::note(tx, AuditAction::PASSWORD_SET, None, &detail)?)
     });
     Ok(with_password(done.await?, shown))
 }
 
-async fn delete(world: &World, user: String) -> Result<Value, Stop> {
+async fn delete(world: &World, user: String) -> Result<Value, Error> {
     let deleted = world.store.write(move |tx| {
         let found = find::user(tx, &user)?;
         users::delete(tx, found.id)
@@ -389,8 +389,8 @@ async fn delete(world: &World, user: String) -> Result<Value, Stop> {
 async fn change(
     world: &World,
     user: String,
-    act: impl Fn(&mut store::Tx<'_>, UserId) -> Result<(), Stop> + Send + 'static,
-) -> Result<Value, Stop> {
+    act: impl Fn(&mut store::Tx<'_>, UserId) -> Result<(), Error> + Send + 'static,
+) -> Result<Value, Error> {
     let changed = world.store.write(move |tx| {
         let found = find::user(tx, &user)?;
         act(tx, found.id)?;
@@ -400,10 +400,12 @@ async fn change(
 }
 
 /// Hashing takes tens of milliseconds and all of a core: not on a thread that serves others.
-async fn settle(world: &World, password: &Password) -> Result<Settled, Stop> {
+async fn settle(world: &World, password: &Password) -> Result<Settled, Error> {
     let (world, password) = (world.clone(), password.clone());
     let hashing = tokio::task::spawn_blocking(move || password.settle(&world));
-    hashing.await.map_err(Fault::when("hashing a password"))?
+    hashing
+        .await
+        .map_err(Fault::context("hashing a password"))?
 }
 
 fn with_password(mut value: Value, shown: Option<String>) -> Value {

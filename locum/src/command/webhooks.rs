@@ -1,7 +1,7 @@
 //! `locum webhook`: what the platform sends to receivers, looked at and sent again.
 
-use base::refusal::No;
-use base::{AppId, Id, Refusal, Stop, Time};
+use base::refusal::RefusalKind;
+use base::{AppId, Error, Id, Refusal, Time};
 use clap::Subcommand;
 use deliver::webhooks::{Courier, Place};
 use network::webhooks;
@@ -71,7 +71,7 @@ pub(crate) enum WebhookCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: WebhookCommand) -> Result<Value, Stop> {
+pub(super) async fn execute(world: &World, command: WebhookCommand) -> Result<Value, Error> {
     match command {
         WebhookCommand::List { app } => list(world, app).await,
         WebhookCommand::Crc { webhook } => crc(world, number(&webhook)?).await,
@@ -84,7 +84,7 @@ pub(super) async fn execute(world: &World, command: WebhookCommand) -> Result<Va
             let id = number(&webhook)?;
             let job = world.store.write(move |tx| {
                 known(tx, id)?;
-                webhooks::resend(tx, id, delivery)
+                webhooks::resend_delivery(tx, id, delivery)
             });
             Ok(json!({ "delivery": delivery, "job_id": job.await?.to_string() }))
         }
@@ -92,8 +92,8 @@ pub(super) async fn execute(world: &World, command: WebhookCommand) -> Result<Va
             let id = number(&webhook)?;
             let replay = world.store.write(move |tx| {
                 let app = known(tx, id)?.app_id;
-                let span = webhooks::span(tx.now(), &from, &to)?;
-                webhooks::replay(tx, app, id, span)
+                let span = webhooks::parse_replay_range(tx.now(), &from, &to)?;
+                webhooks::start_replay(tx, app, id, span)
             });
             let replay = replay.await?;
             let created_at = replay.created_at.to_string();
@@ -107,18 +107,18 @@ pub(super) async fn execute(world: &World, command: WebhookCommand) -> Result<Va
     }
 }
 
-fn number(text: &str) -> Result<i64, Stop> {
+fn number(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
     id.map(Id::get)
         .ok_or_else(|| find::unknown("webhook", text))
 }
 
-fn known(tx: &mut Tx<'_>, id: i64) -> Result<Webhook, Stop> {
+fn known(tx: &mut Tx<'_>, id: i64) -> Result<Webhook, Error> {
     let found = stored::find_by_id(tx, id)?;
     found.ok_or_else(|| find::unknown("webhook", &id.to_string()))
 }
 
-async fn list(world: &World, app: Option<String>) -> Result<Value, Stop> {
+async fn list(world: &World, app: Option<String>) -> Result<Value, Error> {
     let found = world.store.read(move |tx| {
         let mut all = Vec::new();
         if let Some(app) = &app {
@@ -154,11 +154,11 @@ fn speak(webhook: &Webhook) -> Value {
 }
 
 /// An app that is there, for its secret.
-fn app_of(tx: &mut Tx<'_>, id: AppId) -> Result<App, Stop> {
+fn app_of(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
     network::apps::find(tx, id)
 }
 
-async fn crc(world: &World, id: i64) -> Result<Value, Stop> {
+async fn crc(world: &World, id: i64) -> Result<Value, Error> {
     let settings = &world.settings.webhooks;
     let found = world.store.read(move |tx| {
         let webhook = known(tx, id)?;
@@ -167,7 +167,7 @@ async fn crc(world: &World, id: i64) -> Result<Value, Stop> {
     });
     let (webhook, secret) = found.await?;
     let place = Place::read(&webhook.url, &settings.targets)
-        .map_err(|why| Refusal::worded(No::Wrong, "url", &webhook.url, why))?;
+        .map_err(|why| Refusal::named_reason(RefusalKind::Invalid, "url", &webhook.url, why))?;
     let context = world.store.context();
     let challenged = Courier::new(settings)
         .challenge(&place, &secret, &context.rng, context.clock.now())
@@ -199,7 +199,7 @@ fn challenge(attempt: &DeliveryAttempt) -> Value {
     })
 }
 
-async fn send(world: &World, id: i64, count: u32, key: i64) -> Result<Value, Stop> {
+async fn send(world: &World, id: i64, count: u32, key: i64) -> Result<Value, Error> {
     let sent = world.store.write(move |tx| {
         known(tx, id)?;
         let mut ids = Vec::new();
@@ -229,7 +229,7 @@ async fn send(world: &World, id: i64, count: u32, key: i64) -> Result<Value, Sto
     Ok(json!({ "events": sent.await? }))
 }
 
-async fn log(world: &World, id: i64, limit: u32, one: Option<i64>) -> Result<Value, Stop> {
+async fn log(world: &World, id: i64, limit: u32, one: Option<i64>) -> Result<Value, Error> {
     let found = world.store.read(move |tx| {
         known(tx, id)?;
         let end = (Time::from_ms(i64::MAX), i64::MAX);

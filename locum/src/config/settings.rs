@@ -6,8 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use base::{Secret, Speech};
-use network::joining::Registration;
+use base::{Secret, Vocabulary};
+use network::registration::RegistrationPolicy;
 use store::DatabaseLocation;
 
 use self::reader::Reader;
@@ -30,7 +30,7 @@ pub(crate) struct Settings {
     /// What the platform is called.
     pub(crate) site_name: String,
     /// The vocabulary where nothing else decides.
-    pub(crate) vocabulary: Speech,
+    pub(crate) vocabulary: Vocabulary,
     /// This node's number.
     pub(crate) node: u16,
     /// What a new test platform begins with.
@@ -52,7 +52,7 @@ pub(crate) struct Settings {
     /// Origins whose pages may call.
     pub(crate) cors_origins: Vec<String>,
     /// What one client may take.
-    pub(crate) edge: edge::Limits,
+    pub(crate) edge: edge::ListenerLimits,
     /// Where the database is.
     pub(crate) location: DatabaseLocation,
     /// Readers or connections.
@@ -64,7 +64,7 @@ pub(crate) struct Settings {
     /// The keys that secrets are encrypted with.
     pub(crate) keys: Keys,
     /// Who may create an account.
-    pub(crate) registration: Registration,
+    pub(crate) registration: RegistrationPolicy,
     /// How long a browser stays signed in after it was last seen.
     pub(crate) session_ttl: Duration,
     /// Whether the weaker method of PKCE is warned of.
@@ -150,8 +150,8 @@ impl Settings {
             public_origins: reader.list("core.public_origins"),
             site_name: reader.text("core.site_name").unwrap_or("Locum").to_owned(),
             vocabulary: match reader.text("core.vocabulary") {
-                Some("tweets") => Speech::Tweet,
-                _ => Speech::Post,
+                Some("tweets") => Vocabulary::Tweet,
+                _ => Vocabulary::Post,
             },
             node: reader.number("core.node")?,
             world: reader.text("core.world").unwrap_or("empty").to_owned(),
@@ -234,9 +234,9 @@ impl Settings {
     }
 
     /// The media files.
-    pub(crate) fn files(&self) -> Result<media::Files, Exit> {
+    pub(crate) fn files(&self) -> Result<media::FileStore, Exit> {
         let folder = self.media_dir();
-        let files = media::Files::local(&folder)
+        let files = media::FileStore::local(&folder)
             .map_err(|error| Exit::Failed(format!("{}: {error}", folder.display())))?;
         match &self.media_bucket {
             None => Ok(files),
@@ -296,7 +296,7 @@ impl Settings {
         let bare = self
             .media_bucket
             .as_ref()
-            .is_some_and(media::Bucket::is_plain);
+            .is_some_and(media::Bucket::uses_plain_http);
         if bare && !reader.switch("media.danger_plain_s3") {
             return Err(Exit::Mode(
                 "media.s3_endpoint is plain http: a real network needs https, or \

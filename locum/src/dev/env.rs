@@ -27,19 +27,19 @@ impl Lines {
         } = credentials;
         let [first, second] = users;
         lines.set("API_KEY", &app.api_key);
-        lines.set("API_SECRET", app.api_secret.reveal());
-        lines.set("BEARER_TOKEN", app.bearer.reveal());
+        lines.set("API_SECRET", app.api_secret.expose_secret());
+        lines.set("BEARER_TOKEN", app.bearer.expose_secret());
         lines.user(first, "");
         lines.user(second, "_2");
         lines.set("CLIENT_ID", &app.client_id);
         if let Some(secret) = &app.client_secret {
-            lines.set("CLIENT_SECRET", secret.reveal());
+            lines.set("CLIENT_SECRET", secret.expose_secret());
         }
         lines.set("PUBLIC_CLIENT_ID", &public.client_id);
         lines.set("CALLBACK_URL", CALLBACK);
         lines.set("API_KEY_2", &public.api_key);
-        lines.set("API_SECRET_2", public.api_secret.reveal());
-        lines.set("BEARER_TOKEN_2", public.bearer.reveal());
+        lines.set("API_SECRET_2", public.api_secret.expose_secret());
+        lines.set("BEARER_TOKEN_2", public.bearer.expose_secret());
         lines
     }
 

@@ -1,18 +1,18 @@
 //! The rest of the demo world: lists, a poll, spaces, a community, a place, a picture, acts upon
 //! posts, messages and notes. Made after the credentials, so that these are the same as ever.
 
-use base::{AppId, PostId, Stop, UserId};
-use network::audit::By;
+use base::{AppId, Error, PostId, UserId};
+use network::audit::AuditActor;
 use network::communities::{self, NewCommunity};
 use network::lists::{self, NewList};
-use network::messages::{self, NewMessage, Sender};
+use network::messages::{self, MessageSender, NewMessage};
 use network::notes::{self, NewNote};
 use network::places::{self, NewPlace};
 use network::polls::{self, NewPoll};
-use network::posts::{self, Author, NewPost};
-use network::profiles::{self, Badge};
+use network::posts::{self, NewPost, PostAuthor};
+use network::profiles::{self, AffiliateBadge};
 use network::spaces::{self, NewSpace};
-use network::uploads::{self, Found, Kind, NewUpload};
+use network::uploads::{self, NewUpload, ProcessedUpload, UploadKind};
 use network::{bookmarks, follows, likes, media, replies, reposts, subscriptions};
 use store::Tx;
 
@@ -24,7 +24,7 @@ pub(super) const PICTURE: &[u8] = include_bytes!("boat.png");
 const ALT: &str = "A small sailing boat on calm water under a pale sky";
 
 /// Makes it; where the picture's file belongs below the media folder.
-pub(super) fn plant(tx: &mut Tx<'_>, world: &Planting) -> Result<String, Stop> {
+pub(super) fn plant(tx: &mut Tx<'_>, world: &Planting) -> Result<String, Error> {
     graph(tx, world)?;
     acts(tx, world)?;
     list(tx, world)?;
@@ -36,8 +36,8 @@ pub(super) fn plant(tx: &mut Tx<'_>, world: &Planting) -> Result<String, Stop> {
     picture(tx, world)
 }
 
-fn say(tx: &mut Tx<'_>, by: UserId, new: &NewPost) -> Result<PostId, Stop> {
-    let author = Author {
+fn say(tx: &mut Tx<'_>, by: UserId, new: &NewPost) -> Result<PostId, Error> {
+    let author = PostAuthor {
         user_id: by,
         app_id: None::<AppId>,
         self_serve: false,
@@ -53,23 +53,23 @@ fn text(text: &str) -> NewPost {
 }
 
 /// A request that waits, a subscription, an affiliate, a parody.
-fn graph(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+fn graph(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Error> {
     let (ada, bob, acme) = (world.user("ada")?, world.user("bob")?, world.user("acme")?);
     follows::follow(tx, bob, world.user("carol")?)?;
-    subscriptions::begin(tx, ada, world.user("grace")?)?;
-    let badge = Badge {
+    subscriptions::subscribe(tx, ada, world.user("grace")?)?;
+    let badge = AffiliateBadge {
         badge_url: "https://example.com/pictures/acme_badge.png".to_owned(),
         description: "Acme".to_owned(),
         url: "https://example.com".to_owned(),
     };
-    let by = By::operator();
-    profiles::affiliate(tx, &by, world.user("longbio")?, Some((acme, &badge)))?;
-    profiles::mark_parody(tx, &by, world.user("parody_ada")?, true)?;
+    let by = AuditActor::operator();
+    profiles::set_affiliation(tx, &by, world.user("longbio")?, Some((acme, &badge)))?;
+    profiles::set_parody(tx, &by, world.user("parody_ada")?, true)?;
     Ok(())
 }
 
 /// Likes, reposts, bookmarks with a folder, a hidden reply.
-fn acts(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+fn acts(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Error> {
     let (hello, tags) = (world.tagged("hello")?, world.tagged("tags")?);
     for name in ["bob", "grace", "zoe", "yuki", "noor"] {
         likes::like(tx, world.user(name)?, hello)?;
@@ -82,8 +82,8 @@ fn acts(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
     }
     let ada = world.user("ada")?;
     let folder = bookmarks::create_folder(tx, ada, "Read later")?;
-    bookmarks::set(tx, ada, tags, Some(folder.id))?;
-    bookmarks::set(tx, ada, world.tagged("reply")?, None)?;
+    bookmarks::add(tx, ada, tags, Some(folder.id))?;
+    bookmarks::add(tx, ada, world.tagged("reply")?, None)?;
     let rude = NewPost {
         reply_to: Some(hello),
         ..text("@ada This reply is hidden by the author of the conversation.")
@@ -93,7 +93,7 @@ fn acts(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
 }
 
 /// A list with members, followers and a pin, and a private one.
-fn list(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+fn list(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Error> {
     let (ada, grace) = (world.user("ada")?, world.user("grace")?);
     let open = NewList {
         name: "Around the world".to_owned(),
@@ -118,7 +118,7 @@ fn list(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
     Ok(())
 }
 
-fn poll(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+fn poll(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Error> {
     let post = NewPost {
         poll: Some(NewPoll {
             options: ["Tea", "Coffee", "Water"].map(str::to_owned).to_vec(),
@@ -140,7 +140,7 @@ fn poll(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
 }
 
 /// A space that is to come, one that takes place, and one that is over.
-fn rooms(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+fn rooms(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Error> {
     let (acme, grace, zoe) = (
         world.user("acme")?,
         world.user("grace")?,
@@ -155,8 +155,8 @@ fn rooms(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
         ..NewSpace::default()
     };
     let later = spaces::create(tx, acme, &later)?;
-    spaces::buy(tx, later.id, bob)?;
-    spaces::remind(tx, later.id, ada, true)?;
+    spaces::buy_ticket(tx, later.id, bob)?;
+    spaces::set_reminder(tx, later.id, ada, true)?;
     let live = NewSpace {
         title: "Editing posts, live".to_owned(),
         hosts: vec![ada],
@@ -168,8 +168,8 @@ fn rooms(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
     for user in [ada, bob, zoe] {
         spaces::join(tx, live.id, user)?;
     }
-    spaces::speak(tx, live.id, bob)?;
-    spaces::share(tx, live.id, ada, world.tagged("hello")?)?;
+    spaces::add_speaker(tx, live.id, bob)?;
+    spaces::share_post(tx, live.id, ada, world.tagged("hello")?)?;
     let over = NewSpace {
         title: "Good morning in four languages".to_owned(),
         ..NewSpace::default()
@@ -180,7 +180,7 @@ fn rooms(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
     Ok(())
 }
 
-fn community(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+fn community(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Error> {
     let new = NewCommunity {
         name: "Crab keepers".to_owned(),
         description: "Everything about crabs 🦀".to_owned(),
@@ -212,7 +212,7 @@ fn community(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
     Ok(())
 }
 
-fn place(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+fn place(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Error> {
     let lyon = NewPlace {
         id: "0000000000004c79".to_owned(),
         name: "Lyon".to_owned(),
@@ -225,15 +225,15 @@ fn place(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
     };
     let lyon = places::create(tx, &lyon)?;
     let post = NewPost {
-        place_id: places::spoken(lyon.id),
+        place_id: places::format_place_id(lyon.id),
         ..text("Tagged with a place: bonjour de Lyon.")
     };
     say(tx, world.user("zoe")?, &post).map(|_| ())
 }
 
 /// A conversation of two, and a group. Messages are shown for a month only.
-fn talks(tx: &mut Tx<'_>, [ada, bob, grace]: [UserId; 3]) -> Result<(), Stop> {
-    let from = |user_id| Sender {
+fn talks(tx: &mut Tx<'_>, [ada, bob, grace]: [UserId; 3]) -> Result<(), Error> {
+    let from = |user_id| MessageSender {
         user_id,
         app_id: None,
     };
@@ -241,22 +241,22 @@ fn talks(tx: &mut Tx<'_>, [ada, bob, grace]: [UserId; 3]) -> Result<(), Stop> {
         text: text.to_owned(),
         media: None,
     };
-    messages::send_to(tx, &from(bob), ada, &says("Have you read the new edition?"))?;
-    messages::send_to(
+    messages::send_to_user(tx, &from(bob), ada, &says("Have you read the new edition?"))?;
+    messages::send_to_user(
         tx,
         &from(ada),
         bob,
         &says("Half of it. The index is better."),
     )?;
     let hello = says("The three of us, in one conversation.");
-    let group = messages::begin(tx, &from(ada), &[bob, grace], &hello)?;
+    let group = messages::create_group(tx, &from(ada), &[bob, grace], &hello)?;
     let name = group.conversation.to_string();
-    messages::send(tx, &from(grace), &name, &says("Hello, both."))?;
+    messages::send_to_conversation(tx, &from(grace), &name, &says("Hello, both."))?;
     Ok(())
 }
 
 /// A note that was rated helpful, on a post that somebody asked for one on.
-fn note(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+fn note(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Error> {
     let post = text("The moon is made of green cheese, and everyone knows it.");
     let post = say(tx, world.user("parody_ada")?, &post)?;
     notes::request(tx, world.user("ada")?, post)?;
@@ -280,21 +280,21 @@ fn note(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
 }
 
 /// A post with a picture, which says what it shows.
-fn picture(tx: &mut Tx<'_>, world: &Planting) -> Result<String, Stop> {
+fn picture(tx: &mut Tx<'_>, world: &Planting) -> Result<String, Error> {
     let zoe = world.user("zoe")?;
     let size = i64::try_from(PICTURE.len()).unwrap_or(0);
     let new = NewUpload {
-        kind: Some(Kind::Photo),
+        kind: Some(UploadKind::Photo),
         total_bytes: Some(size),
         limit: size,
         shared_with: Vec::new(),
     };
-    let upload = uploads::begin(tx, zoe, &new)?;
-    media::describe(tx, zoe, upload.id, ALT)?;
-    let found = Found {
-        kind: Kind::Photo,
+    let upload = uploads::initialize(tx, zoe, &new)?;
+    media::set_alt_text(tx, zoe, upload.id, ALT)?;
+    let found = ProcessedUpload {
+        kind: UploadKind::Photo,
         content_type: "image/png",
-        ending: "png",
+        extension: "png",
         size,
         width: 240,
         height: 150,
@@ -302,7 +302,7 @@ fn picture(tx: &mut Tx<'_>, world: &Planting) -> Result<String, Stop> {
         bit_rate: 0,
         sizes: String::new(),
     };
-    let medium = uploads::publish(tx, &upload, &found)?;
+    let medium = uploads::publish_media(tx, &upload, &found)?;
     let post = NewPost {
         media_ids: vec![medium.id],
         ..text("A picture with a description for those who do not see it.")
@@ -347,7 +347,7 @@ const LATELY: &[(&str, i64, &str)] = &[
 ];
 
 /// Writes it, messages, and a poll that is open for a week.
-pub(super) fn freshen(tx: &mut Tx<'_>) -> Result<(), Stop> {
+pub(super) fn freshen(tx: &mut Tx<'_>) -> Result<(), Error> {
     let user = |tx: &mut Tx<'_>, name: &str| {
         let found = store::users::find_by_username(tx, name)?;
         found

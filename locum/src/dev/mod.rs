@@ -15,8 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use base::seal::Keyring;
-use base::{Chance, Clock, Fault, Stop, UserId, clock};
+use base::encryption::Keyring;
+use base::{Clock, Error, Fault, Rng, UserId, clock};
 use network::{apps, passwords, users};
 use store::{Store, StoreOptions, meta};
 
@@ -33,7 +33,7 @@ const COUNTED: i64 = 1000;
 
 /// `locum dev`.
 pub(crate) fn run(common: &Common, args: &DevArgs) -> Result<(), Exit> {
-    let began = clock::instant();
+    let began = clock::monotonic_now();
     let settings = run::prepare(common, Mode::Dev, &args.listen, args.flags())?;
     let found = world::find(&settings, Creating::Allowed)?;
     let (is_new, record) = (found.is_new, found.record.clone());
@@ -121,23 +121,23 @@ fn open(settings: &Settings, found: Found) -> Result<Store, Exit> {
     let options = |chance| world::options(settings, chance, keyring.clone());
     // Whether the world was made is asked of the database: an earlier start may have been cut off.
     let first = if is_new {
-        Chance::Os
+        Rng::Os
     } else {
         world::chance(&record)
     };
     let store = world::open_store(options(first))?;
     world::agree(&store, &record)?;
     record.write(&settings.data_dir)?;
-    let made = world::wait(store.read(|tx| Ok::<_, Stop>(meta::get(tx, "world")?)))?;
+    let made = world::wait(store.read(|tx| Ok::<_, Error>(meta::get(tx, "world")?)))?;
     if made.is_some() && !is_new {
         return Ok(store);
     }
     store.close();
     // A world is made at a fixed moment with the seed's own randomness.
     let store = world::open_store(StoreOptions {
-        clock: Clock::frozen(seed::MOMENT),
+        clock: Clock::frozen_at(seed::MOMENT),
         node: 0,
-        ..options(Chance::seeded(record.seed))
+        ..options(Rng::from_seed(record.seed))
     })?;
     let pictures = plant(&store, &keyring, &record)?;
     store.close();
@@ -158,7 +158,7 @@ fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), Exit> {
         let mut file = open.write(true).create(true).truncate(true).open(file)?;
         file.write_all(bytes)
     });
-    Ok(written.map_err(Fault::when("writing the demo world's picture"))?)
+    Ok(written.map_err(Fault::context("writing the demo world's picture"))?)
 }
 
 /// Makes the world; the pictures whose files belong below the media folder.
@@ -179,7 +179,7 @@ fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<Vec<Pictur
             pictures = credentials.pictures;
         }
         meta::set(tx, "world", &name)?;
-        Ok::<_, Stop>(pictures)
+        Ok::<_, Error>(pictures)
     });
     Ok(world::wait(planted)?)
 }

@@ -6,11 +6,13 @@ use ads::given::Given;
 use ads::record::Record as Account;
 use ads::resources::accounts::{self, NewAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
-use base::id::first_at;
-use base::{Chance, PostId, Stop, Time, UserId};
-use network::apps::{self, AccessLevel, App, Keys, Kind as AppKind, NewApp, Permission};
+use base::id::first_snowflake_at;
+use base::{Error, PostId, Rng, Time, UserId};
+use network::apps::{
+    self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind as AppKind, Permission,
+};
 use network::follows::follow_approved as follow;
-use network::posts::{self, Author, NewPost};
+use network::posts::{self, NewPost, PostAuthor};
 use network::tokens;
 use network::users::{self, NewUser};
 use store::Tx;
@@ -39,9 +41,9 @@ pub(super) const CALLBACK: &str = "http://127.0.0.1:8765/callback";
 #[derive(Clone, Debug)]
 pub(super) struct Credentials {
     /// The confidential app.
-    pub(super) app: Keys,
+    pub(super) app: AppCredentials,
     /// The public app.
-    pub(super) public: Keys,
+    pub(super) public: AppCredentials,
     /// @ada's and @bob's.
     pub(super) users: [UserKeys; 2],
     /// Pictures, by where their files belong below the media folder.
@@ -63,7 +65,7 @@ pub(super) fn plant(
     tx: &mut Tx<'_>,
     password_hash: &str,
     campaigns: bool,
-) -> Result<Credentials, Stop> {
+) -> Result<Credentials, Error> {
     let mut world = Planting::new(tx, password_hash)?;
     world.follows(tx)?;
     let (demo, app) = register(tx, world.user("ada")?, &DEMO)?;
@@ -90,7 +92,7 @@ pub(super) fn plant(
 }
 
 /// An account to advertise with, and something to pay with.
-fn advertise(tx: &mut Tx<'_>, user: UserId) -> Result<Account, Stop> {
+fn advertise(tx: &mut Tx<'_>, user: UserId) -> Result<Account, Error> {
     let new = NewAccount {
         name: "Demo account".to_owned(),
         industry_type: "TECHNOLOGY".to_owned(),
@@ -128,8 +130,12 @@ const PUBLIC: Sketch = Sketch {
     description: "A public client without a secret, on the self-serve level",
 };
 
-fn register(tx: &mut Tx<'_>, owner: UserId, sketch: &Sketch) -> Result<(App, Keys), Stop> {
-    let new = NewApp {
+fn register(
+    tx: &mut Tx<'_>,
+    owner: UserId,
+    sketch: &Sketch,
+) -> Result<(App, AppCredentials), Error> {
+    let new = AppRegistration {
         name: sketch.name.to_owned(),
         owner_id: owner,
         kind: sketch.kind,
@@ -149,15 +155,15 @@ fn keys_of(
     app: &App,
     user: UserId,
     username: &'static str,
-) -> Result<UserKeys, Stop> {
+) -> Result<UserKeys, Error> {
     let (token, secret) = tokens::mint_oauth1(tx, app.id, user, Permission::Messages)?;
     let user_token = tokens::mint_oauth2(tx, app.id, user, tokens::all_scopes(), None)?;
     Ok(UserKeys {
         id: user,
         username,
-        access_token: token.reveal().to_owned(),
-        access_token_secret: secret.reveal().to_owned(),
-        user_token: user_token.reveal().to_owned(),
+        access_token: token.expose_secret().to_owned(),
+        access_token_secret: secret.expose_secret().to_owned(),
+        user_token: user_token.expose_secret().to_owned(),
     })
 }
 
@@ -172,7 +178,7 @@ pub(super) struct Planting {
 
 impl Planting {
     /// The world with its people.
-    fn new(tx: &mut Tx<'_>, password_hash: &str) -> Result<Self, Stop> {
+    fn new(tx: &mut Tx<'_>, password_hash: &str) -> Result<Self, Error> {
         let mut people = Vec::new();
         let mut joined = MOMENT.plus_ms(-400 * DAY);
         for person in PEOPLE {
@@ -189,14 +195,14 @@ impl Planting {
         })
     }
 
-    pub(super) fn user(&self, username: &str) -> Result<UserId, Stop> {
+    pub(super) fn user(&self, username: &str) -> Result<UserId, Error> {
         let found = self.users.iter().find(|(name, _)| *name == username);
         found
             .map(|(_, id)| *id)
             .ok_or_else(|| missing("user", username))
     }
 
-    fn follows(&self, tx: &mut Tx<'_>) -> Result<(), Stop> {
+    fn follows(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
         let (ada, lurker) = (self.user("ada")?, self.user("lurker")?);
         for (_, user) in &self.users {
             if *user != ada && *user != lurker {
@@ -213,7 +219,7 @@ impl Planting {
     }
 
     /// All posts, oldest first.
-    fn posts(&mut self, tx: &mut Tx<'_>) -> Result<(), Stop> {
+    fn posts(&mut self, tx: &mut Tx<'_>) -> Result<(), Error> {
         let shown = showcase();
         let every = (EVERYDAY / shown.len().max(1)).max(1);
         let mut shown = shown.into_iter();
@@ -244,8 +250,14 @@ impl Planting {
         Ok(())
     }
 
-    fn write(&mut self, tx: &mut Tx<'_>, line: &Line, id: PostId, plain: bool) -> Result<(), Stop> {
-        let author = Author {
+    fn write(
+        &mut self,
+        tx: &mut Tx<'_>,
+        line: &Line,
+        id: PostId,
+        plain: bool,
+    ) -> Result<(), Error> {
+        let author = PostAuthor {
             user_id: self.user(line.by)?,
             app_id: self.app.as_ref().map(|app| app.id),
             self_serve: false,
@@ -264,7 +276,7 @@ impl Planting {
         Ok(())
     }
 
-    fn new_post(&self, line: &Line, id: PostId) -> Result<NewPost, Stop> {
+    fn new_post(&self, line: &Line, id: PostId) -> Result<NewPost, Error> {
         let mut new = NewPost {
             text: line.text.clone(),
             id: Some(id),
@@ -290,7 +302,7 @@ impl Planting {
         Ok(new)
     }
 
-    pub(super) fn tagged(&self, tag: &str) -> Result<PostId, Stop> {
+    pub(super) fn tagged(&self, tag: &str) -> Result<PostId, Error> {
         let found = self.tagged.iter().find(|(name, _)| *name == tag);
         found.map(|(_, id)| *id).ok_or_else(|| missing("post", tag))
     }
@@ -305,8 +317,8 @@ fn new_user(
     person: &Person,
     joined: Time,
     password_hash: &str,
-) -> Result<NewUser, Stop> {
-    let id = moment_id::<base::id::kind::User>(tx.rng(), joined)?;
+) -> Result<NewUser, Error> {
+    let id = moment_id::<base::id::marker::UserMarker>(tx.rng(), joined)?;
     let picture = format!(
         "https://example.com/pictures/{}_normal.png",
         person.username
@@ -329,12 +341,12 @@ fn new_user(
 }
 
 /// A snowflake of a moment; its low bits come from the seed.
-pub(super) fn moment_id<K>(chance: &Chance, at: Time) -> Result<base::Id<K>, Stop> {
-    let [high, low] = chance.bytes::<2>()?;
+pub(super) fn moment_id<K>(chance: &Rng, at: Time) -> Result<base::Id<K>, Error> {
+    let [high, low] = chance.random_bytes::<2>()?;
     let low = i64::from(u16::from_be_bytes([high, low]) & 0x0fff);
-    Ok(base::Id::new(first_at(at) | low))
+    Ok(base::Id::new(first_snowflake_at(at) | low))
 }
 
-pub(super) fn missing(what: &str, name: &str) -> Stop {
+pub(super) fn missing(what: &str, name: &str) -> Error {
     base::Fault::new(format!("the demo world has no {what} called {name}")).into()
 }

@@ -5,10 +5,10 @@ use ads::access::Role;
 use ads::record::Record;
 use ads::request::CONSOLE;
 use ads::{Caller, Request, operations, people};
-use base::{Fault, Speech, Stop, Time, UserId};
-use network::audit::By;
+use base::{Error, Fault, Time, UserId, Vocabulary};
+use network::audit::AuditActor;
 use network::media;
-use network::uploads::{self, Found, Kind, NewUpload};
+use network::uploads::{self, NewUpload, ProcessedUpload, UploadKind};
 use serde_json::{Value, json};
 use store::Tx;
 
@@ -24,9 +24,15 @@ const PORTUGAL: &str = "3c65374ea675483e";
 const DAY: i64 = 24 * HOUR;
 
 /// Makes it; where the picture's file belongs below the media folder.
-pub(super) fn plant(tx: &mut Tx<'_>, world: &Planting, account: &Record) -> Result<String, Stop> {
+pub(super) fn plant(tx: &mut Tx<'_>, world: &Planting, account: &Record) -> Result<String, Error> {
     let (ada, bob) = (world.user("ada")?, world.user("bob")?);
-    people::give(tx, &By::operator(), account, bob, (Role::AdManager, true))?;
+    people::give(
+        tx,
+        &AuditActor::operator(),
+        account,
+        bob,
+        (Role::AdManager, true),
+    )?;
     let (picture, path) = picture(tx, ada)?;
     let mut tree = Tree {
         tx,
@@ -44,20 +50,20 @@ pub(super) fn plant(tx: &mut Tx<'_>, world: &Planting, account: &Record) -> Resu
     Ok(path)
 }
 
-fn picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Stop> {
+fn picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Error> {
     let size = i64::try_from(PICTURE.len()).unwrap_or(0);
     let new = NewUpload {
-        kind: Some(Kind::Photo),
+        kind: Some(UploadKind::Photo),
         total_bytes: Some(size),
         limit: size,
         shared_with: Vec::new(),
     };
-    let upload = uploads::begin(tx, by, &new)?;
-    media::describe(tx, by, upload.id, ALT)?;
-    let found = Found {
-        kind: Kind::Photo,
+    let upload = uploads::initialize(tx, by, &new)?;
+    media::set_alt_text(tx, by, upload.id, ALT)?;
+    let found = ProcessedUpload {
+        kind: UploadKind::Photo,
         content_type: "image/png",
-        ending: "png",
+        extension: "png",
         size,
         width: WIDTH,
         height: HEIGHT,
@@ -65,7 +71,7 @@ fn picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Stop> {
         bit_rate: 0,
         sizes: String::new(),
     };
-    let medium = uploads::publish(tx, &upload, &found)?;
+    let medium = uploads::publish_media(tx, &upload, &found)?;
     Ok((format!("3_{}", upload.id), medium.path))
 }
 
@@ -93,7 +99,7 @@ impl Tree<'_, '_> {
         path: &str,
         ids: &[&str],
         pairs: &[(&str, &str)],
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Error> {
         let pairs: Vec<(&str, String)> = pairs
             .iter()
             .map(|(name, value)| (*name, (*value).to_owned()))
@@ -107,13 +113,13 @@ impl Tree<'_, '_> {
         ids: &[&str],
         pairs: &[(&str, String)],
         json: Option<Value>,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Error> {
         let operation = operations::at(method, path)
             .ok_or_else(|| Fault::new(format!("there is no {method} of {path}")))?;
         let caller = Caller {
             user: self.user,
             app: Some(CONSOLE),
-            speech: Speech::Post,
+            speech: Vocabulary::Post,
             sandbox: false,
         };
         let ids: Vec<&str> = std::iter::once(self.account.as_str())
@@ -121,17 +127,17 @@ impl Tree<'_, '_> {
             .collect();
         let request = Request::plain(operation, caller, &ids, pairs, json);
         let answered = ads::run(self.tx, &request)?;
-        let answer: Value =
-            serde_json::from_str(&answered.body).map_err(Fault::when("an answer of the engine"))?;
+        let answer: Value = serde_json::from_str(&answered.body)
+            .map_err(Fault::context("an answer of the engine"))?;
         Ok(answer.get("data").cloned().unwrap_or_default())
     }
 
     /// Makes something; its id.
-    fn make(&mut self, path: &str, pairs: &[(&str, &str)]) -> Result<String, Stop> {
+    fn make(&mut self, path: &str, pairs: &[(&str, &str)]) -> Result<String, Error> {
         Ok(id_of(&self.ask("POST", path, &[], pairs)?))
     }
 
-    fn campaign(&mut self, name: &str, status: &str) -> Result<String, Stop> {
+    fn campaign(&mut self, name: &str, status: &str) -> Result<String, Error> {
         let instrument = self.instrument.clone();
         let pairs = [
             ("name", name),
@@ -142,7 +148,7 @@ impl Tree<'_, '_> {
         self.make("campaigns", &pairs)
     }
 
-    fn item(&mut self, campaign: &str, name: &str, more: &[(&str, &str)]) -> Result<String, Stop> {
+    fn item(&mut self, campaign: &str, name: &str, more: &[(&str, &str)]) -> Result<String, Error> {
         let usual = [
             ("campaign_id", campaign),
             ("name", name),
@@ -158,7 +164,7 @@ impl Tree<'_, '_> {
     }
 
     /// A post that is seen only where it is promoted.
-    fn post(&mut self, text: &str, card: &str) -> Result<String, Stop> {
+    fn post(&mut self, text: &str, card: &str) -> Result<String, Error> {
         let user = self.user.to_string();
         let mut pairs = vec![("as_user_id", user.as_str()), ("text", text)];
         if !card.is_empty() {
@@ -169,14 +175,14 @@ impl Tree<'_, '_> {
         Ok(id.unwrap_or_default().to_owned())
     }
 
-    fn promote(&mut self, item: &str, posts: &[String]) -> Result<(), Stop> {
+    fn promote(&mut self, item: &str, posts: &[String]) -> Result<(), Error> {
         let posts = posts.join(",");
         let pairs = [("line_item_id", item), ("post_ids", &posts)];
         self.ask("POST", "promoted_<posts>", &[], &pairs)
             .map(|_| ())
     }
 
-    fn target(&mut self, item: &str, criteria: &[(&str, &str)]) -> Result<(), Stop> {
+    fn target(&mut self, item: &str, criteria: &[(&str, &str)]) -> Result<(), Error> {
         for (kind, value) in criteria {
             let pairs = [
                 ("line_item_id", item),
@@ -189,7 +195,7 @@ impl Tree<'_, '_> {
     }
 
     /// The library, a card that leads to a site, a poll; the card's address.
-    fn creatives(&mut self, picture: &str) -> Result<String, Stop> {
+    fn creatives(&mut self, picture: &str) -> Result<String, Error> {
         let pairs = [("media_key", picture), ("name", "Harbour in the evening")];
         self.ask("POST", "media_library", &[], &pairs)?;
         let site = json!({ "type": "WEBSITE", "url": "https://example.com/boats" });
@@ -213,7 +219,7 @@ impl Tree<'_, '_> {
     }
 
     /// Campaigns that are shown: posts, a card, the account itself.
-    fn running(&mut self, card: &str) -> Result<(), Stop> {
+    fn running(&mut self, card: &str) -> Result<(), Error> {
         let campaign = self.campaign("Autumn on the water", "ACTIVE")?;
         let objective = [("objective", "ENGAGEMENTS")];
         let item = self.item(&campaign, "People who talk about boats", &objective)?;
@@ -259,7 +265,7 @@ impl Tree<'_, '_> {
     }
 
     /// What is paused, planned, a draft, or lacks something.
-    fn waiting(&mut self) -> Result<(), Stop> {
+    fn waiting(&mut self) -> Result<(), Error> {
         let user = self.user.to_string();
         let campaign = self.campaign("Winter offers", "PAUSED")?;
         let objective = [("objective", "ENGAGEMENTS")];
@@ -293,7 +299,7 @@ impl Tree<'_, '_> {
     }
 
     /// A campaign that ended on the day on which the world begins.
-    fn over(&mut self) -> Result<(), Stop> {
+    fn over(&mut self) -> Result<(), Error> {
         let campaign = self.campaign("Summer", "ACTIVE")?;
         let ends: Time = MOMENT.plus_ms(HOUR);
         let ends = ends.to_string();
@@ -304,7 +310,7 @@ impl Tree<'_, '_> {
     }
 
     /// An audience of the people of the world.
-    fn audience(&mut self) -> Result<(), Stop> {
+    fn audience(&mut self) -> Result<(), Error> {
         let audience = self.make("custom_audiences", &[("name", "Newsletter")])?;
         let users: Vec<Value> = PEOPLE
             .iter()

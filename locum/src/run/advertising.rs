@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use base::Stop;
+use base::Error;
 use edge::Shutdown;
 
 use crate::command;
@@ -37,11 +37,11 @@ async fn publish_scheduled(world: World, shutdown: Shutdown) {
                 tracing::warn!(?stop, "no scheduled post was published; it is tried again");
             }
         }
-        let _early = tokio::time::timeout(SCHEDULED_EACH, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(SCHEDULED_EACH, shutdown.wait()).await;
     }
 }
 
-async fn publish_one(world: &World) -> Result<bool, Stop> {
+async fn publish_one(world: &World) -> Result<bool, Error> {
     let due = |tx: &mut store::Tx<'_>| Ok(ads::publishing::due(tx)?);
     let Some(id) = world.store.read(due).await? else {
         return Ok(false);
@@ -74,12 +74,12 @@ async fn match_audiences(world: World, shutdown: Shutdown) {
                 tracing::warn!(?stop, "no audience was worked out; it is tried again");
             }
         }
-        let _early = tokio::time::timeout(AUDIENCES_EACH, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(AUDIENCES_EACH, shutdown.wait()).await;
     }
 }
 
 /// Does one part of it; whether there may be more.
-async fn match_one(world: &World) -> Result<bool, Stop> {
+async fn match_one(world: &World) -> Result<bool, Error> {
     let plan = world.settings.audiences;
     let discretion = world.evaluator.discretion;
     let behind = |tx: &mut store::Tx<'_>| Ok(ads::matching::is_behind(tx)?);
@@ -126,17 +126,17 @@ async fn attribute(world: World, shutdown: Shutdown) {
         }
         tokio::select! {
             _ = tokio::time::timeout(LOG_EACH, wake.changed()) => {}
-            () = shutdown.triggered() => return,
+            () = shutdown.wait() => return,
         }
         // A busy log is read in batches.
-        let _early = tokio::time::timeout(GATHERED, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(GATHERED, shutdown.wait()).await;
     }
 }
 
 /// How long what is done one after the other is gathered.
 const GATHERED: Duration = Duration::from_millis(200);
 
-async fn attribute_some(world: &World) -> Result<bool, Stop> {
+async fn attribute_some(world: &World) -> Result<bool, Error> {
     let behind = |tx: &mut store::Tx<'_>| Ok(ads::attribution::is_behind(tx)?);
     if !world.store.read(behind).await? {
         return Ok(false);
@@ -159,11 +159,11 @@ async fn work_out_figures(world: World, shutdown: Shutdown) {
             Ok(false) => {}
             Err(stop) => tracing::warn!(?stop, "a job of figures failed; it is tried again"),
         }
-        let _early = tokio::time::timeout(JOBS_EACH, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(JOBS_EACH, shutdown.wait()).await;
     }
 }
 
-async fn work_out_one(world: &World) -> Result<bool, Stop> {
+async fn work_out_one(world: &World) -> Result<bool, Error> {
     use ads::analytics::jobs;
     let waiting = |tx: &mut store::Tx<'_>| Ok(jobs::is_waiting(tx)?);
     if !world.store.read(waiting).await? {
@@ -203,11 +203,11 @@ async fn advise(world: World, shutdown: Shutdown) {
             Ok(false) => {}
             Err(stop) => tracing::warn!(?stop, "nothing was recommended; it is tried again"),
         }
-        let _early = tokio::time::timeout(ADVICE_EACH, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(ADVICE_EACH, shutdown.wait()).await;
     }
 }
 
-async fn advise_one(world: &World) -> Result<bool, Stop> {
+async fn advise_one(world: &World) -> Result<bool, Error> {
     let due = |tx: &mut store::Tx<'_>| Ok(ads::advice::due(tx)?);
     let Some(id) = world.store.read(due).await? else {
         return Ok(false);
@@ -230,11 +230,11 @@ async fn write_letters(world: World, shutdown: Shutdown) {
             Ok(false) => {}
             Err(stop) => tracing::warn!(?stop, "no letter was written; it is tried again"),
         }
-        let _early = tokio::time::timeout(LETTERS_EACH, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(LETTERS_EACH, shutdown.wait()).await;
     }
 }
 
-async fn write_one(world: &World) -> Result<bool, Stop> {
+async fn write_one(world: &World) -> Result<bool, Error> {
     let due = |tx: &mut store::Tx<'_>| Ok(ads::letters::due(tx)?);
     let Some(id) = world.store.read(due).await? else {
         return Ok(false);

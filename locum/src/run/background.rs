@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Fault, Stop, clock};
+use base::{Error, Fault, clock};
 use deliver::activity::{self, Home, Live};
 use deliver::streams::Hub;
 use edge::Shutdown;
-use network::letters::{self, Mailer};
-use network::sweeping::{Kept, sweep};
+use network::emails::{self, Mailer};
+use network::retention::{RetentionPeriods, prune_expired};
 use web::uploads::Uploads;
 
 use crate::command::news;
@@ -19,14 +19,14 @@ use crate::world::World;
 const EACH: Duration = Duration::from_mins(1);
 
 /// Moves files that lie in the folder to the bucket, where there is one. They are found meanwhile.
-pub(super) async fn settle(files: media::Files, shutdown: &Shutdown) {
+pub(super) async fn settle(files: media::FileStore, shutdown: &Shutdown) {
     tokio::select! {
-        moved = files.settle() => match moved {
+        moved = files.move_to_bucket() => match moved {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "files were moved to the bucket"),
             Err(error) => tracing::warn!(%error, "files stay in the folder until the next start"),
         },
-        () = shutdown.triggered() => {}
+        () = shutdown.wait() => {}
     }
 }
 
@@ -45,11 +45,11 @@ pub(super) async fn close_polls(world: World, shutdown: Shutdown) {
             Ok(_) => {}
             Err(stop) => tracing::warn!(?stop, "ending polls failed; it is tried again"),
         }
-        let _early = tokio::time::timeout(POLLS_EACH, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(POLLS_EACH, shutdown.wait()).await;
     }
 }
 
-async fn close_some(world: &World) -> Result<usize, Stop> {
+async fn close_some(world: &World) -> Result<usize, Error> {
     let ended = world
         .store
         .read(|tx| Ok(store::polls::list_ended(tx, 1)?.len()))
@@ -57,7 +57,7 @@ async fn close_some(world: &World) -> Result<usize, Stop> {
     if ended == 0 {
         return Ok(0);
     }
-    let close = |tx: &mut store::Tx<'_>| Ok(network::polls::close_ended(tx, POLLS)?);
+    let close = |tx: &mut store::Tx<'_>| Ok(network::polls::close_ended_polls(tx, POLLS)?);
     world.store.write(close).await
 }
 
@@ -77,7 +77,7 @@ const IDLE_LOOKS: u64 = 300;
 pub(super) async fn follow_topics(world: World, shutdown: Shutdown) {
     let (mut looks, mut something, mut wait) = (0, true, LOOKS);
     while !shutdown.is_triggered() {
-        let _early = tokio::time::timeout(TOPICS_EACH, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(TOPICS_EACH, shutdown.wait()).await;
         if shutdown.is_triggered() {
             return;
         }
@@ -88,7 +88,7 @@ pub(super) async fn follow_topics(world: World, shutdown: Shutdown) {
         }
         if something && looks >= wait || looks >= IDLE_LOOKS {
             (looks, something) = (0, false);
-            let started = clock::instant();
+            let started = clock::monotonic_now();
             if let Err(stop) = news::refresh(&world).await {
                 tracing::warn!(?stop, "trends were not worked out; it is tried again");
             }
@@ -133,7 +133,7 @@ pub(super) async fn follow_activity(world: World, hub: Hub, home: Home, shutdown
         if !more {
             tokio::select! {
                 _ = tokio::time::timeout(each, wake.changed()) => {}
-                () = shutdown.triggered() => return,
+                () = shutdown.wait() => return,
             }
             tokio::time::sleep(GATHERED).await;
         }
@@ -141,7 +141,7 @@ pub(super) async fn follow_activity(world: World, hub: Hub, home: Home, shutdown
 }
 
 /// Whether there may be more to queue.
-async fn queue(world: &World, home: Home) -> Result<bool, Stop> {
+async fn queue(world: &World, home: Home) -> Result<bool, Error> {
     let behind = |tx: &mut store::Tx<'_>| Ok(activity::is_behind(tx)?);
     if !world.store.read(behind).await? {
         return Ok(false);
@@ -157,8 +157,8 @@ pub(super) async fn index_posts(world: World, shutdown: Shutdown) {
         return;
     };
     tokio::select! {
-        () = search.run(&world.store) => {}
-        () = shutdown.triggered() => {}
+        () = search.run_indexer(&world.store) => {}
+        () = shutdown.wait() => {}
     }
 }
 
@@ -175,16 +175,16 @@ pub(super) async fn work_on_jobs(world: World, shutdown: Shutdown) {
             Ok(false) => {}
             Err(stop) => tracing::warn!(?stop, "a compliance job failed; it is tried again"),
         }
-        let _early = tokio::time::timeout(JOBS_EACH, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(JOBS_EACH, shutdown.wait()).await;
     }
 }
 
-async fn work_some(world: &World) -> Result<bool, Stop> {
-    let waiting = |tx: &mut store::Tx<'_>| Ok(network::compliance::is_waiting(tx)?);
+async fn work_some(world: &World) -> Result<bool, Error> {
+    let waiting = |tx: &mut store::Tx<'_>| Ok(network::compliance::has_waiting_job(tx)?);
     if !world.store.read(waiting).await? {
         return Ok(false);
     }
-    let work = |tx: &mut store::Tx<'_>| Ok(network::compliance::work(tx)?);
+    let work = |tx: &mut store::Tx<'_>| Ok(network::compliance::process_next_part(tx)?);
     world.store.write(work).await
 }
 
@@ -192,11 +192,11 @@ async fn work_some(world: &World) -> Result<bool, Stop> {
 pub(super) async fn keep(world: World, uploads: Option<Uploads>, shutdown: Shutdown) {
     let kept = kept(&world.settings);
     while !shutdown.is_triggered() {
-        let _early = tokio::time::timeout(EACH, shutdown.triggered()).await;
+        let _early = tokio::time::timeout(EACH, shutdown.wait()).await;
         if shutdown.is_triggered() {
             return;
         }
-        match sweep(&world.store, kept, clock::wall()).await {
+        match prune_expired(&world.store, kept, clock::wall_time()).await {
             Ok(swept) => {
                 for (what, rows) in swept.into_iter().filter(|(_, rows)| *rows > 0) {
                     tracing::debug!(what, rows, "swept");
@@ -215,9 +215,9 @@ pub(super) async fn keep(world: World, uploads: Option<Uploads>, shutdown: Shutd
     }
 }
 
-fn kept(settings: &Settings) -> Kept {
+fn kept(settings: &Settings) -> RetentionPeriods {
     let ms = |span: Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
-    Kept {
+    RetentionPeriods {
         session_ttl_ms: ms(settings.session_ttl),
         log_ms: ms(settings.log_retention),
         deliveries_ms: ms(settings.webhook_retention),
@@ -230,7 +230,9 @@ pub(super) fn mailer(settings: &Settings) -> Result<Option<Arc<dyn Mailer>>, Fau
     let Some(mail) = &settings.mail else {
         return Ok(None);
     };
-    Ok(Some(Arc::new(mail::Smtp::new(&mail.url, &mail.from)?)))
+    Ok(Some(Arc::new(mail::SmtpMailer::new(
+        &mail.url, &mail.from,
+    )?)))
 }
 
 /// Sends letters until the signal to stop. One that is just being handed over is claimed for some
@@ -240,7 +242,7 @@ pub(super) async fn send(world: World, mailer: Option<Arc<dyn Mailer>>, shutdown
         return;
     };
     tokio::select! {
-        () = letters::run(world.store, mailer) => {}
-        () = shutdown.triggered() => {}
+        () = emails::run_sender(world.store, mailer) => {}
+        () = shutdown.wait() => {}
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use base::Secret;
 use bytes::Bytes;
 use deliver::webhooks::Desk;
-use edge::{Listener, Shutdown, Stats};
-use media::Files;
+use edge::{Listener, ListenerStats, Shutdown};
+use media::FileStore;
 use network::apps::{AuthConfig, Authenticator};
-use network::oauth1_flow::Ports;
-use network::oauth2_flow::Rules;
+use network::oauth1_flow::LoopbackPorts;
+use network::oauth2_flow::OAuth2Config;
 use web::control::{Command, Control};
 use web::limits::Mode as Limiting;
 use web::metrics::Metrics;
@@ -32,7 +32,7 @@ const NOTE_EVERY: Duration = Duration::from_secs(5);
 pub(super) struct Doors {
     server: Server,
     control: Control,
-    limits: edge::Limits,
+    limits: edge::ListenerLimits,
     metrics: Arc<Metrics>,
     authenticator: Arc<Authenticator>,
 }
@@ -46,7 +46,7 @@ impl Doors {
         listening: &Listening,
         token: String,
         page_key: [u8; 32],
-        files: Files,
+        files: FileStore,
         webhooks: Desk,
         shutdown: &Shutdown,
     ) -> Result<Self, Exit> {
@@ -86,22 +86,22 @@ impl Doors {
     }
 
     /// Counts what comes to a listener.
-    pub(super) fn watch(&self, name: &'static str, stats: Arc<Stats>) {
+    pub(super) fn watch(&self, name: &'static str, stats: Arc<ListenerStats>) {
         self.metrics.add_listener(name, stats);
     }
 
     /// Keeps up with what other nodes change, until the signal to stop.
     pub(super) async fn keep_up(&self, shutdown: &Shutdown) {
         tokio::select! {
-            () = self.authenticator.follow_others() => {}
-            () = shutdown.triggered() => {}
+            () = self.authenticator.poll_credential_changes() => {}
+            () = shutdown.wait() => {}
         }
     }
 
     /// Writes down what apps call every few seconds, and a last time at the signal to stop.
     pub(super) async fn note_usage(&self, shutdown: &Shutdown) {
         loop {
-            let _early = tokio::time::timeout(NOTE_EVERY, shutdown.triggered()).await;
+            let _early = tokio::time::timeout(NOTE_EVERY, shutdown.wait()).await;
             if let Err(stop) = self.server.note_usage().await {
                 tracing::warn!(?stop, "usage was not written down; it is tried again");
             }
@@ -115,7 +115,7 @@ impl Doors {
     pub(super) async fn hold_streams(&self, shutdown: &Shutdown) {
         tokio::select! {
             () = self.server.hold_streams() => {}
-            () = shutdown.triggered() => {}
+            () = shutdown.wait() => {}
         }
         if let Err(stop) = self.server.end_streams().await {
             tracing::warn!(?stop, "the end of streams was not written down");
@@ -197,7 +197,7 @@ fn config(settings: &Settings, listening: &Listening, page_key: [u8; 32]) -> Con
         trusted_proxies: settings.trusted_proxies.clone(),
         cors_origins: settings.cors_origins.clone(),
         body_limit: settings.body_max,
-        body_timeout: settings.edge.body_total,
+        body_timeout: settings.edge.body_total_timeout,
         page_key,
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
         origins: settings.public_origins.clone(),
@@ -223,16 +223,16 @@ fn ms(span: Duration) -> i64 {
 }
 
 /// How the OAuth flows are set up: clients in development listen where there is a free port.
-fn rules(settings: &Settings, listening: &Listening) -> Rules {
+fn rules(settings: &Settings, listening: &Listening) -> OAuth2Config {
     let loose = settings.mode == Mode::Dev;
-    Rules {
+    OAuth2Config {
         issuer: Some(listening.base_url.clone()),
         ports: if loose {
-            Ports::AnyOnLoopback
+            LoopbackPorts::AnyOnLoopback
         } else {
-            Ports::Exact
+            LoopbackPorts::Exact
         },
-        ..Rules::default()
+        ..OAuth2Config::default()
     }
 }
 

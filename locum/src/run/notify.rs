@@ -12,8 +12,8 @@ pub(super) fn ready_fd(number: i32, line: &str) -> Result<(), Fault> {
     let mut pipe = OpenOptions::new()
         .write(true)
         .open(format!("/proc/self/fd/{number}"))
-        .map_err(Fault::when("opening --ready-fd"))?;
-    writeln!(pipe, "{line}").map_err(Fault::when("writing to --ready-fd"))
+        .map_err(Fault::context("opening --ready-fd"))?;
+    writeln!(pipe, "{line}").map_err(Fault::context("writing to --ready-fd"))
 }
 
 /// What the service manager is told; nothing where there is none.

@@ -10,7 +10,7 @@ use base::{Fault, clock};
 use deliver::webhooks::Desk;
 use edge::Shutdown;
 use futures_util::future::OptionFuture;
-use network::search::Search;
+use network::search::PostSearch;
 
 use super::doors::{self, Doors};
 use super::signals::Signals;
@@ -53,9 +53,9 @@ pub(crate) fn run(
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(Fault::when("starting the runtime"))?;
+        .map_err(Fault::context("starting the runtime"))?;
     let folder = world.settings.data_dir.clone();
-    let search = Search::open(&folder.join(INDEX))?;
+    let search = PostSearch::open(&folder.join(INDEX))?;
     let world = World {
         search: Some(Arc::clone(&search)),
         ..world
@@ -87,7 +87,7 @@ async fn live(
     let settings = &world.settings;
     let signals = Signals::watch()?;
     let files = settings.files()?;
-    let checked = files.check().await;
+    let checked = files.check_bucket().await;
     checked.map_err(|error| Exit::Failed(format!("media.s3_url: {error}")))?;
     let sockets = sockets::bind(settings)?;
     sockets.listening.write(&settings.data_dir)?;
@@ -125,7 +125,7 @@ async fn live(
             background::index_posts(world.clone(), shutdown.clone()),
             background::work_on_jobs(world.clone(), shutdown.clone()),
             background::settle(kept, &shutdown),
-            sender.run(shutdown.triggered()),
+            sender.run(shutdown.wait()),
             doors.look_at_uploads(&shutdown),
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),
@@ -135,7 +135,7 @@ async fn live(
     };
     announce(&ready)?;
     told(&ready, ready_fd)?;
-    let started = clock::instant();
+    let started = clock::monotonic_now();
     tokio::select! {
         _ = serving => {}
         () = signals.follow(shutdown.clone()) => {}

@@ -16,7 +16,7 @@ pub(super) struct Signals {
 impl Signals {
     /// From here on the process does not die of them.
     pub(super) fn watch() -> Result<Self, Fault> {
-        let watch = |kind| signal(kind).map_err(Fault::when("watching for signals"));
+        let watch = |kind| signal(kind).map_err(Fault::context("watching for signals"));
         Ok(Self {
             term: watch(SignalKind::terminate())?,
             int: watch(SignalKind::interrupt())?,

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use base::{Chance, Fault};
+use base::{Fault, Rng};
 use edge::Listener;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ impl Listening {
 
     /// Says it.
     pub(super) fn write(&self, folder: &Path) -> Result<(), Fault> {
-        let text = serde_json::to_string(self).map_err(Fault::when("server.json"))?;
+        let text = serde_json::to_string(self).map_err(Fault::context("server.json"))?;
         write_private(&Self::path(folder), &format!("{text}\n"))
     }
 
@@ -77,7 +77,7 @@ pub(super) fn bind(settings: &Settings) -> Result<Sockets, Exit> {
     let path = settings.data_dir.join("control.sock");
     let local = edge::bind_unix(&short(&path))
         .map_err(|error| Exit::Failed(format!("{}: {error}", path.display())))?;
-    let token = Chance::Os.token(43)?;
+    let token = Rng::Os.random_token(43)?;
     write_private(
         &settings.data_dir.join("control.token"),
         &format!("{token}\n"),

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use base::{Chance, clock};
+use base::{Rng, clock};
 use serde_json::{Value, json};
 use store::Store;
 
@@ -112,7 +112,7 @@ fn key(settings: &Settings) -> Finding {
     if settings.mode == Mode::Dev && settings.keys.line.is_none() && !file.exists() {
         return Finding::Doubtful("none yet; the first start makes one".to_owned());
     }
-    if let Err(exit) = world::master_key(settings, &Chance::Os, false) {
+    if let Err(exit) = world::master_key(settings, &Rng::Os, false) {
         return Finding::Bad(exit.message().to_owned());
     }
     match std::fs::metadata(&file).map(|data| data.permissions().mode() & 0o077) {
@@ -165,7 +165,7 @@ fn port(settings: &Settings) -> Finding {
 }
 
 fn time(_settings: &Settings) -> Finding {
-    let now = clock::wall();
+    let now = clock::wall_time();
     if now.seconds() < EARLIEST {
         Finding::Bad(format!(
             "{now} is in the past: signatures and ids need the right time"
@@ -186,7 +186,8 @@ fn letters(settings: &Settings) -> Finding {
             ),
         };
     };
-    let checked = mail::Smtp::new(&mail.url, &mail.from).and_then(|server| server.check());
+    let checked =
+        mail::SmtpMailer::new(&mail.url, &mail.from).and_then(|server| server.check_connection());
     match checked {
         Ok(()) => Finding::Good("the mail server lets this program in".to_owned()),
         Err(fault) => Finding::Bad(fault.to_string()),
@@ -199,7 +200,7 @@ fn pictures(settings: &Settings) -> Finding {
     };
     let checked = settings.files().and_then(|files| {
         world::wait(async {
-            let checked = files.check().await;
+            let checked = files.check_bucket().await;
             checked.map_err(|error| Exit::Failed(error.to_string()))
         })
     });

@@ -1,6 +1,6 @@
 //! `locum init`.
 
-use base::Chance;
+use base::Rng;
 
 use crate::cli::{InitArgs, print};
 use crate::config::{Kind, check};
@@ -20,7 +20,7 @@ pub(crate) fn init(args: &InitArgs, db: Option<&str>) -> Result<(), Exit> {
     let key = std::path::absolute(&key)
         .map_err(|error| Exit::Usage(format!("{}: {error}", key.display())))?;
     if args.master_key.is_some() && !key.exists() {
-        world::new_key_file(&key, &Chance::Os)?;
+        world::new_key_file(&key, &Rng::Os)?;
         eprintln!(
             "made {} (mode 0600); keep a copy apart from the backups",
             key.display()
@@ -74,7 +74,7 @@ mod tests {
     fn what_it_prints_is_a_configuration() {
         let folder = tempfile::tempdir().unwrap();
         let key = folder.path().join("master.key");
-        crate::world::new_key_file(&key, &base::Chance::Os).unwrap();
+        crate::world::new_key_file(&key, &base::Rng::Os).unwrap();
         let file = folder.path().join("locum.toml");
         let text = text(
             "https://social.example",

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use base::Secret;
-use base::secret::same;
+use base::secret::constant_time_eq;
 use clap::Args;
 use deliver::webhooks::{SIGNATURE_HEADER, sign};
 use serde_json::{Value, json};
@@ -158,7 +158,7 @@ impl Receiver {
             "attempt": heard.header("webhook-attempt"),
             "replay": heard.header("webhook-replay-id"),
             "signature": signature,
-            "signature_is_right": same(signature.as_bytes(), expected.as_bytes()),
+            "signature_is_right": constant_time_eq(signature.as_bytes(), expected.as_bytes()),
             "body": body,
         }));
         self.heard.fetch_add(1, Ordering::SeqCst);

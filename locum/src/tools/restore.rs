@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use base::{Chance, Fault, Stop, clock};
+use base::{Error, Fault, Rng, clock};
 use serde_json::{Value, json};
 use store::{DatabaseLocation, Store, StoreOptions, meta};
 
@@ -72,16 +72,16 @@ fn prove(
     room: &Path,
 ) -> Result<Option<Value>, Exit> {
     let _left = fs::remove_dir_all(room);
-    fs::create_dir(room).map_err(Fault::when("making room for the copy"))?;
+    fs::create_dir(room).map_err(Fault::context("making room for the copy"))?;
     let copy = room.join("locum.db");
     fs::copy(&args.file, &copy)
         .map_err(|error| Exit::Usage(format!("{}: {error}", args.file.display())))?;
     let store = world::open_store(StoreOptions {
         location: DatabaseLocation::File(copy),
         data_dir: room.to_owned(),
-        ..world::options(settings, Chance::Os, found.keyring.clone())
+        ..world::options(settings, Rng::Os, found.keyring.clone())
     })?;
-    let said = world::wait(store.read(|tx| Ok::<_, Stop>(meta::get(tx, "mode")?)))?;
+    let said = world::wait(store.read(|tx| Ok::<_, Error>(meta::get(tx, "mode")?)))?;
     if said.is_none() {
         return Err(Exit::Failed(format!(
             "{} is no copy that `locum backup` made",
@@ -115,14 +115,14 @@ fn put_in_place(
     // The lock of an open store keeps others out; its database is elsewhere meanwhile.
     let guard = Store::open(StoreOptions {
         location: DatabaseLocation::File(room.join("guard.db")),
-        ..world::options(settings, Chance::Os, found.keyring.clone())
+        ..world::options(settings, Rng::Os, found.keyring.clone())
     });
     let guard = world::wait(guard)?;
     let aside = aside(target)?;
     // The index is of what is moved aside; the next server makes a new one.
     let _gone = fs::remove_dir_all(settings.data_dir.join(world::INDEX));
     let copy = room.join("locum.db");
-    let moved = fs::rename(copy, target).map_err(Fault::when("putting the copy in place"));
+    let moved = fs::rename(copy, target).map_err(Fault::context("putting the copy in place"));
     guard.close();
     moved?;
     found.record.write(&settings.data_dir)?;
@@ -133,12 +133,12 @@ fn aside(target: &Path) -> Result<Option<PathBuf>, Exit> {
     if !target.exists() {
         return Ok(None);
     }
-    let aside = with_end(target, &format!(".before-{}", clock::wall().seconds()));
+    let aside = with_end(target, &format!(".before-{}", clock::wall_time().seconds()));
     for end in ["-wal", "-shm", ""] {
         let from = with_end(target, end);
         if from.exists() {
             fs::rename(&from, with_end(&aside, end))
-                .map_err(Fault::when("moving the database aside"))?;
+                .map_err(Fault::context("moving the database aside"))?;
         }
     }
     Ok(Some(aside))

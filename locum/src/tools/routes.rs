@@ -1,6 +1,6 @@
 //! `locum routes` and `locum openapi`.
 
-use base::Speech;
+use base::Vocabulary;
 use serde_json::{Value, json};
 use web::operations::{ENDPOINTS, coverage};
 use web::router::spell;
@@ -25,7 +25,7 @@ pub(crate) fn routes(args: RoutesArgs, output: Output) {
         all.map(|endpoint| {
             json!({
                 "method": endpoint.method,
-                "path": spell(endpoint.path, Speech::Post),
+                "path": spell(endpoint.path, Vocabulary::Post),
                 "status": if endpoint.act.is_some() { "built" } else { "planned" },
                 "operation": endpoint.id,
             })

@@ -10,12 +10,12 @@ use base::Fault;
 /// Makes the data folder if it is not there, for its owner alone.
 pub(super) fn make(path: &Path) -> Result<(), Fault> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|error| Fault::caused(format!("making {}", path.display()), error))
+    made.map_err(|error| Fault::from_cause(format!("making {}", path.display()), error))
 }
 
 /// Writes a file whole or not at all, mode 0600.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
-    let fault = |error| Fault::caused(format!("writing {}", path.display()), error);
+    let fault = |error| Fault::from_cause(format!("writing {}", path.display()), error);
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let beside = path.with_file_name(name);
@@ -42,5 +42,5 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
 pub(crate) fn writable(folder: &Path) -> Result<(), Fault> {
     let probe = folder.join(".locum-probe");
     write_private(&probe, "")?;
-    fs::remove_file(&probe).map_err(Fault::when("removing the probe"))
+    fs::remove_file(&probe).map_err(Fault::context("removing the probe"))
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use base::seal::{Keyring, MasterKey, hex};
-use base::{Chance, Fault};
+use base::encryption::{Keyring, MasterKey, format_key_id};
+use base::{Fault, Rng};
 
 use super::folder::write_private;
 use crate::config::{Mode, Settings};
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 
 /// The ring of keys that the settings lead to. `new`: the folder is being made, so that a key may
 /// be as well.
-pub(crate) fn master_key(settings: &Settings, chance: &Chance, new: bool) -> Result<Keyring, Exit> {
+pub(crate) fn master_key(settings: &Settings, chance: &Rng, new: bool) -> Result<Keyring, Exit> {
     let mut old = settings.keys.old.clone();
     if let Some(file) = key_file(settings) {
         old.extend(put_aside(&file));
@@ -56,17 +56,17 @@ fn put_aside(file: &Path) -> Vec<PathBuf> {
 
 /// Puts a new key in the place of the one in a file, and that one beside it. At every moment the
 /// file holds a whole key, and the one before is there as well.
-pub(crate) fn replace(file: &Path, chance: &Chance) -> Result<MasterKey, Exit> {
+pub(crate) fn replace(file: &Path, chance: &Rng) -> Result<MasterKey, Exit> {
     let before = read(file)?;
     let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", hex(before.id())));
-    write_private(&file.with_file_name(name), before.encode().reveal())?;
-    let next = MasterKey::new(chance)?;
-    write_private(file, next.encode().reveal())?;
+    name.push(format!(".{}", format_key_id(before.id())));
+    write_private(&file.with_file_name(name), before.encode().expose_secret())?;
+    let next = MasterKey::generate(chance)?;
+    write_private(file, next.encode().expose_secret())?;
     Ok(next)
 }
 
-fn current(settings: &Settings, chance: &Chance, new: bool) -> Result<MasterKey, Exit> {
+fn current(settings: &Settings, chance: &Rng, new: bool) -> Result<MasterKey, Exit> {
     let beside = settings.data_dir.join("master.key");
     if let Some(line) = &settings.keys.line {
         apart(settings)?;
@@ -74,7 +74,7 @@ fn current(settings: &Settings, chance: &Chance, new: bool) -> Result<MasterKey,
             || "secrets.master_key".to_owned(),
             |path| path.display().to_string(),
         );
-        return MasterKey::parse(line.reveal())
+        return MasterKey::parse(line.expose_secret())
             .map_err(|error| Exit::Usage(format!("{place}: {error}")));
     }
     if settings.mode == Mode::Serve && !settings.keys.beside_data {
@@ -98,9 +98,9 @@ fn current(settings: &Settings, chance: &Chance, new: bool) -> Result<MasterKey,
 }
 
 /// Makes a key file, mode 0600.
-pub(crate) fn new_key_file(path: &Path, chance: &Chance) -> Result<(), Fault> {
-    let key = MasterKey::new(chance)?;
-    write_private(path, key.encode().reveal())
+pub(crate) fn new_key_file(path: &Path, chance: &Rng) -> Result<(), Fault> {
+    let key = MasterKey::generate(chance)?;
+    write_private(path, key.encode().expose_secret())
 }
 
 /// In a real network, the key's file does not lie with the data that it protects.

@@ -19,7 +19,7 @@ pub(crate) use wait::wait;
 use std::sync::Arc;
 
 use ads::evaluator::Evaluator;
-use network::search::Search;
+use network::search::PostSearch;
 use store::Store;
 
 use crate::config::Settings;
@@ -51,7 +51,7 @@ pub(crate) struct World {
     /// Who is told how far long work has come.
     pub(crate) progress: Arc<dyn Progress>,
     /// The index of posts, where a server keeps it up.
-    pub(crate) search: Option<Arc<Search>>,
+    pub(crate) search: Option<Arc<PostSearch>>,
     /// Who decides whom advertising reaches: one in a process, since it keeps what it found.
     pub(crate) evaluator: Arc<Evaluator>,
 }

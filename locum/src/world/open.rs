@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use base::seal::Keyring;
-use base::{Chance, Clock, Fault, Stop};
+use base::encryption::Keyring;
+use base::{Clock, Error, Fault, Rng};
 use store::{Store, StoreOptions, meta};
 
 use super::record::Record;
@@ -50,7 +50,7 @@ pub(crate) fn find(settings: &Settings, creating: Creating) -> Result<Found, Exi
     if is_new && (settings.mode == Mode::Dev || settings.keys.beside_data) {
         folder::make(&settings.data_dir)?;
     }
-    let keyring = key::master_key(settings, &Chance::Os, is_new)?;
+    let keyring = key::master_key(settings, &Rng::Os, is_new)?;
     folder::make(&settings.data_dir)?;
     let mut record = record.unwrap_or_else(|| Record {
         mode: settings.mode.name().to_owned(),
@@ -91,7 +91,7 @@ pub(crate) fn open(
 }
 
 /// How the settings open a store.
-pub(crate) fn options(settings: &Settings, chance: Chance, keyring: Keyring) -> StoreOptions {
+pub(crate) fn options(settings: &Settings, chance: Rng, keyring: Keyring) -> StoreOptions {
     StoreOptions {
         location: settings.location.clone(),
         data_dir: settings.data_dir.clone(),
@@ -112,8 +112,8 @@ pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
         let made = store.write(move |tx| Ok(store::records::sync_indexes(tx, &indexes)?));
         match made.await {
             Ok(()) => Ok(store),
-            Err(Stop::Failed(fault)) => Err(fault),
-            Err(Stop::Refused(refusal)) => Err(Fault::new(format!("{refusal:?}"))),
+            Err(Error::Failed(fault)) => Err(fault),
+            Err(Error::Refused(refusal)) => Err(Fault::new(format!("{refusal:?}"))),
         }
     })
 }
@@ -132,12 +132,12 @@ fn check_mode(settings: &Settings, record: Option<&Record>) -> Result<(), Exit> 
 
 /// Randomness after the world was made: the system's in a real network; in a test world it follows
 /// from the seed and the number of starts, so that nothing is issued twice.
-pub(crate) fn chance(record: &Record) -> Chance {
+pub(crate) fn chance(record: &Record) -> Rng {
     if record.mode == Mode::Serve.name() {
-        return Chance::Os;
+        return Rng::Os;
     }
     let stride = 0x9e37_79b9_7f4a_7c15_u64;
-    Chance::seeded(record.seed ^ record.starts.wrapping_mul(stride))
+    Rng::from_seed(record.seed ^ record.starts.wrapping_mul(stride))
 }
 
 /// The database says the same as the folder: they may have been moved apart.
@@ -148,7 +148,7 @@ pub(crate) fn agree(store: &Store, record: &Record) -> Result<(), Exit> {
         if said.is_none() {
             meta::set(tx, "mode", &mode)?;
         }
-        Ok::<_, Stop>(said)
+        Ok::<_, Error>(said)
     }))?;
     match said {
         Some(said) if said != record.mode => Err(Exit::Mode(format!(
@@ -209,7 +209,7 @@ mod tests {
         assert!(!data.exists(), "nothing was touched");
 
         let key = folder.path().join("master.key");
-        super::key::new_key_file(&key, &base::Chance::Os).unwrap();
+        super::key::new_key_file(&key, &base::Rng::Os).unwrap();
         let apart = format!("secrets.master_key_file={}", key.display());
         assert!(find(&settings(Mode::Serve, &data, &[apart]), Creating::Allowed).is_ok());
 

@@ -36,18 +36,21 @@ impl Record {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                return Err(Fault::caused(format!("reading {}", path.display()), error));
+                return Err(Fault::from_cause(
+                    format!("reading {}", path.display()),
+                    error,
+                ));
             }
         };
         let record = serde_json::from_str(&text);
         record
             .map(Some)
-            .map_err(|error| Fault::caused(format!("{} is garbled", path.display()), error))
+            .map_err(|error| Fault::from_cause(format!("{} is garbled", path.display()), error))
     }
 
     /// Writes the record.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Fault> {
-        let text = serde_json::to_string_pretty(self).map_err(Fault::when("a record"))?;
+        let text = serde_json::to_string_pretty(self).map_err(Fault::context("a record"))?;
         write_private(&Self::path(folder), &format!("{text}\n"))
     }
 

@@ -1,7 +1,7 @@
 //! Facts of the database that only the holder of the master key can read.
 
-use base::seal::Keyring;
-use base::{Fault, Stop};
+use base::encryption::Keyring;
+use base::{Error, Fault};
 use store::{Store, Tx, meta};
 
 use super::wait::wait;
@@ -12,26 +12,26 @@ pub(crate) fn set_sealed(
     keyring: &Keyring,
     key: &str,
     plain: &[u8],
-) -> Result<(), Stop> {
-    let sealed = keyring.seal(key, plain, tx.rng())?;
+) -> Result<(), Error> {
+    let sealed = keyring.encrypt(key, plain, tx.rng())?;
     Ok(meta::set(tx, key, &hex(&sealed))?)
 }
 
 /// A sealed fact, if it is set.
-pub(crate) fn sealed(store: &Store, key: &'static str) -> Result<Option<Vec<u8>>, Stop> {
+pub(crate) fn sealed(store: &Store, key: &'static str) -> Result<Option<Vec<u8>>, Error> {
     let text = wait(store.read(move |tx| Ok(meta::get(tx, key)?)))?;
     let Some(text) = text else { return Ok(None) };
     let sealed = unhex(&text).ok_or_else(|| Fault::new(format!("{key} is garbled")))?;
-    let plain = store.context().keyring.open(key, &sealed);
+    let plain = store.context().keyring.decrypt(key, &sealed);
     Ok(Some(plain.map_err(Fault::from)?))
 }
 
 /// Thirty-two bytes that every node on the database has, made by the first that asks.
-pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], Stop> {
+pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], Error> {
     let keyring = store.context().keyring.clone();
     wait(store.write(move |tx| {
         if meta::get(tx, key)?.is_none() {
-            let made = tx.rng().bytes::<32>()?;
+            let made = tx.rng().random_bytes::<32>()?;
             set_sealed(tx, &keyring, key, &made)?;
         }
         Ok(())

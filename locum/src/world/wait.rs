@@ -7,6 +7,6 @@ pub(crate) fn wait<T, E: From<Fault>>(future: impl Future<Output = Result<T, E>>
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let runtime = runtime.map_err(Fault::when("starting the runtime"))?;
+    let runtime = runtime.map_err(Fault::context("starting the runtime"))?;
     runtime.block_on(Box::pin(future))
 }

@@ -36,7 +36,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     let rounds = setting("LOCUM_KILL_ROUNDS", 5);
     let seed = setting(
         "LOCUM_KILL_SEED",
-        u64::try_from(base::clock::wall().ms()).unwrap(),
+        u64::try_from(base::clock::wall_time().ms()).unwrap(),
     );
     let mut server = Server::start(&["--world", "empty"]);
     let writers: Vec<Writer> = (0..4)

@@ -206,7 +206,7 @@ fn both_engines_answer_a_random_program_alike() {
     let steps = setting("LOCUM_PROGRAM_STEPS", 600);
     let seed = setting(
         "LOCUM_PROGRAM_SEED",
-        u64::try_from(base::clock::wall().ms()).unwrap(),
+        u64::try_from(base::clock::wall_time().ms()).unwrap(),
     );
     let (mut one, mut other) = (Side::start(Engine::Sqlite), Side::start(Engine::Postgres));
     let users = one.server.send(

@@ -6,7 +6,7 @@ mod nodes;
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
-use base::clock::instant;
+use base::clock::monotonic_now;
 use serde_json::{Value, json};
 
 use crate::harness::{App, Ask, Listener, Person, Server, fresh, shared, until};
@@ -67,7 +67,7 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
         stream.head
     );
     author.says("nothing that anybody waits for");
-    let start = instant();
+    let start = monotonic_now();
     let id = author.says(&format!("Here is {word}, <at last>\nin two lines"));
     let message = stream.next();
     assert!(
@@ -234,7 +234,7 @@ fn the_past_is_for_those_with_a_contract_and_within_bounds() {
         let ask = Ask::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
         shared().send(ask).is_problem(400, "invalid-request");
     };
-    let at = |seconds: i64| base::clock::wall().plus_ms(seconds * 1000).to_string();
+    let at = |seconds: i64| base::clock::wall_time().plus_ms(seconds * 1000).to_string();
     refused(&app, "backfill_minutes=1");
     refused(
         &app,
@@ -582,7 +582,7 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
     let listen = |server: &Server, query: &str| {
         Listener::open(server, &format!("{STREAM}{query}"), &app.bearer)
     };
-    let before = base::clock::wall();
+    let before = base::clock::wall_time();
     let mut stream = listen(&server, "");
     author.says(&format!("{word} one"));
     author.says(&format!("{word} two"));
@@ -598,7 +598,7 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
     author.says(&format!("{word} three"));
     // A replay ends where it was asked to, beside the streams that are open.
     let at = |time: base::Time| time.to_string();
-    let end = base::clock::wall().plus_ms(-10_000);
+    let end = base::clock::wall_time().plus_ms(-10_000);
     let query = format!(
         "?start_time={}&end_time={}",
         at(before.plus_ms(-1000)),

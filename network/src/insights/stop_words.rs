@@ -20,7 +20,7 @@ static ALL: LazyLock<Vec<(&str, HashSet<&str>)>> = LazyLock::new(|| {
 });
 
 /// Those of a language and of English.
-pub(super) fn of(language: &str) -> Option<&'static HashSet<&'static str>> {
+pub(super) fn find_stop_words(language: &str) -> Option<&'static HashSet<&'static str>> {
     let own = ALL.iter().find(|(name, _)| *name == language);
     own.or(ALL.first()).map(|(_, words)| words)
 }

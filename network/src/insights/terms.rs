@@ -1,6 +1,6 @@
 //! The terms of a text that may say what it is about: hashtags, words, and two words side by side.
 
-use query::words::{is_unspaced, lower};
+use query::words::{is_unspaced, normalize_case};
 
 use super::stop_words;
 
@@ -11,7 +11,7 @@ const SHORTEST: usize = 3;
 
 /// What a term is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum TermKind {
     /// A word; in scripts without spaces two signs.
     Word,
     /// A hashtag, with its sign.
@@ -21,9 +21,9 @@ pub(super) enum Kind {
 }
 
 /// Calls with each term of a text, in lower case.
-pub(super) fn each(text: &str, language: &str, mut call: impl FnMut(Kind, &str)) {
-    let text = lower(text);
-    let stop = stop_words::of(language);
+pub(super) fn visit_terms(text: &str, language: &str, mut call: impl FnMut(TermKind, &str)) {
+    let text = normalize_case(text);
+    let stop = stop_words::find_stop_words(language);
     let telling = |word: &str| {
         let letters = word.chars().count();
         (SHORTEST..=LONGEST).contains(&letters)
@@ -42,13 +42,13 @@ pub(super) fn each(text: &str, language: &str, mut call: impl FnMut(Kind, &str))
             let tag = tag.get(..end.unwrap_or(tag.len())).unwrap_or_default();
             let sound = !tag.is_empty() && !tag.chars().all(char::is_numeric);
             if sound && tag.chars().count() <= LONGEST {
-                call(Kind::Tag, &format!("#{tag}"));
+                call(TermKind::Tag, &format!("#{tag}"));
             }
             before = None;
             continue;
         }
         let mut end = 0;
-        for word in words(piece) {
+        for word in split_words_with_offsets(piece) {
             // Nothing reaches across a full stop or a comma.
             let glued = piece
                 .get(end..word.0)
@@ -58,7 +58,7 @@ pub(super) fn each(text: &str, language: &str, mut call: impl FnMut(Kind, &str))
             }
             end = word.0 + word.1.len();
             if word.1.chars().any(is_unspaced) {
-                signs(word.1, &mut call);
+                visit_sign_pairs(word.1, &mut call);
                 before = None;
                 continue;
             }
@@ -66,13 +66,13 @@ pub(super) fn each(text: &str, language: &str, mut call: impl FnMut(Kind, &str))
                 before = None;
                 continue;
             }
-            call(Kind::Word, word.1);
+            call(TermKind::Word, word.1);
             if let Some(first) = before {
                 pair.clear();
                 pair.push_str(first);
                 pair.push(' ');
                 pair.push_str(word.1);
-                call(Kind::Pair, &pair);
+                call(TermKind::Pair, &pair);
             }
             before = Some(word.1);
         }
@@ -83,7 +83,7 @@ pub(super) fn each(text: &str, language: &str, mut call: impl FnMut(Kind, &str))
 }
 
 /// The words of a piece without spaces, and where they begin.
-fn words(piece: &str) -> impl Iterator<Item = (usize, &str)> {
+fn split_words_with_offsets(piece: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = piece.get(at..)?;
@@ -97,14 +97,14 @@ fn words(piece: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Two signs after each other.
-fn signs(word: &str, call: &mut impl FnMut(Kind, &str)) {
+fn visit_sign_pairs(word: &str, call: &mut impl FnMut(TermKind, &str)) {
     let mut before: Option<usize> = None;
     for (at, sign) in word.char_indices() {
         let end = at + sign.len_utf8();
         if let (Some(begin), true) = (before, is_unspaced(sign))
             && let Some(two) = word.get(begin..end)
         {
-            call(Kind::Word, two);
+            call(TermKind::Word, two);
         }
         before = is_unspaced(sign).then_some(at);
     }
@@ -118,11 +118,11 @@ fn is_link(piece: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::each;
+    use super::visit_terms;
 
     fn of(text: &str, language: &str) -> Vec<String> {
         let mut all = Vec::new();
-        each(text, language, |_, term| all.push(term.to_owned()));
+        visit_terms(text, language, |_, term| all.push(term.to_owned()));
         all
     }
 

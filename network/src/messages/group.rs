@@ -1,46 +1,49 @@
 //! Groups: begun by one, joined and left.
 
-use base::{Fault, Refusal, Stop, UserId};
+use base::{Error, Fault, Refusal, UserId};
 use store::messages::{self, DmConversation, MessageEvent, MessageEventKind};
 use store::{Tx, event_log};
 
-use super::{NewMessage, Sender, check_length, others, post, unknown, whereto, written};
+use super::{
+    MessageSender, NewMessage, compose_message, conversation_not_found, list_other_participants,
+    recipients_body, store_message, validate_message,
+};
 use crate::users;
-use crate::visibility::may_message;
+use crate::visibility::require_may_message;
 
 /// Users in a group, its creator among them.
-pub const MOST_PEOPLE: usize = 50;
+pub const MAX_GROUP_SIZE: usize = 50;
 /// Users whom a new group is begun with.
-const PEOPLE: std::ops::RangeInclusive<usize> = 2..=49;
+const NEW_GROUP_SIZE: std::ops::RangeInclusive<usize> = 2..=49;
 
 /// Begins a group with its first message, among users who all take messages of its creator.
-pub fn begin(
+pub fn create_group(
     tx: &mut Tx<'_>,
-    sender: &Sender,
+    sender: &MessageSender,
     people: &[UserId],
     new: &NewMessage,
-) -> Result<MessageEvent, Stop> {
-    users::active(tx, sender.user_id)?;
-    check_length(new)?;
+) -> Result<MessageEvent, Error> {
+    users::find_active(tx, sender.user_id)?;
+    validate_message(new)?;
     let mut people = people.to_vec();
     people.sort_unstable();
     people.dedup();
-    if !PEOPLE.contains(&people.len()) {
+    if !NEW_GROUP_SIZE.contains(&people.len()) {
         let message = format!(
             "The number of values in the `participant_ids` query parameter list [{}] is not \
              between {} and {}",
             people.len(),
-            PEOPLE.start(),
-            PEOPLE.end()
+            NEW_GROUP_SIZE.start(),
+            NEW_GROUP_SIZE.end()
         );
-        return Err(Refusal::invalid("participant_ids", people.len(), message).into());
+        return Err(Refusal::invalid_parameter("participant_ids", people.len(), message).into());
     }
     people.retain(|user| *user != sender.user_id);
     for user in &people {
-        let user = users::named(tx, *user, "participant_ids")?;
-        may_message(tx, sender.user_id, &user)?;
+        let user = users::find_target(tx, *user, "participant_ids")?;
+        require_may_message(tx, sender.user_id, &user)?;
     }
-    let written = written(tx, sender.user_id, new)?;
+    let written = compose_message(tx, sender.user_id, new)?;
     let group = DmConversation {
         id: tx.next_id::<()>().get(),
         pair: None,
@@ -50,61 +53,61 @@ pub fn begin(
     for user in &people {
         messages::add_participant(tx, group.id, *user)?;
     }
-    let came = change(
+    let came = build_membership_event(
         tx,
         group,
         MessageEventKind::Join,
         sender.user_id,
         people.clone(),
     );
-    announce(tx, &came, &people)?;
-    post(tx, sender, group, written)
+    announce_membership(tx, &came, &people)?;
+    store_message(tx, sender, group, written)
 }
 
 /// Lets a user into a group, on the word of one who is in it; false when they are in it already.
 /// They see what happens from now on.
-pub fn join(
+pub fn join_group(
     tx: &mut Tx<'_>,
     group: &DmConversation,
     user: UserId,
     by: UserId,
-) -> Result<bool, Stop> {
-    check_group(tx, group)?;
-    users::active(tx, by)?;
+) -> Result<bool, Error> {
+    lock_group(tx, group)?;
+    users::find_active(tx, by)?;
     if !messages::is_participant(tx, group.id, by)? {
-        return Err(unknown("conversation", &group.to_string()));
+        return Err(conversation_not_found("conversation", &group.to_string()));
     }
     if messages::is_participant(tx, group.id, user)? {
         return Ok(false);
     }
-    let newcomer = users::named(tx, user, "user")?;
-    may_message(tx, by, &newcomer)?;
-    let mut people = others(tx, group.id, user)?;
-    if people.len() >= MOST_PEOPLE {
-        let detail = format!("at most {MOST_PEOPLE} users are in a group");
+    let newcomer = users::find_target(tx, user, "user")?;
+    require_may_message(tx, by, &newcomer)?;
+    let mut people = list_other_participants(tx, group.id, user)?;
+    if people.len() >= MAX_GROUP_SIZE {
+        let detail = format!("at most {MAX_GROUP_SIZE} users are in a group");
         return Err(Refusal::forbidden(detail).into());
     }
     messages::add_participant(tx, group.id, user)?;
     people.push(user);
-    let came = change(tx, *group, MessageEventKind::Join, by, vec![user]);
-    announce(tx, &came, &people)?;
+    let came = build_membership_event(tx, *group, MessageEventKind::Join, by, vec![user]);
+    announce_membership(tx, &came, &people)?;
     Ok(true)
 }
 
 /// Takes a user out of a group, and all of it from them; false when they are not in it.
-pub fn leave(tx: &mut Tx<'_>, group: &DmConversation, user: UserId) -> Result<bool, Stop> {
-    check_group(tx, group)?;
+pub fn leave_group(tx: &mut Tx<'_>, group: &DmConversation, user: UserId) -> Result<bool, Error> {
+    lock_group(tx, group)?;
     if !messages::remove_participant(tx, group.id, user)? {
         return Ok(false);
     }
-    let left = change(tx, *group, MessageEventKind::Leave, user, vec![user]);
-    let people = others(tx, group.id, user)?;
-    announce(tx, &left, &people)?;
+    let left = build_membership_event(tx, *group, MessageEventKind::Leave, user, vec![user]);
+    let people = list_other_participants(tx, group.id, user)?;
+    announce_membership(tx, &left, &people)?;
     Ok(true)
 }
 
 /// Only groups change; others wait until what follows is done.
-fn check_group(tx: &mut Tx<'_>, group: &DmConversation) -> Result<(), Stop> {
+fn lock_group(tx: &mut Tx<'_>, group: &DmConversation) -> Result<(), Error> {
     if group.pair.is_some() {
         let detail = format!("conversation [{group}] is not a group");
         return Err(Refusal::forbidden(detail).into());
@@ -112,7 +115,7 @@ fn check_group(tx: &mut Tx<'_>, group: &DmConversation) -> Result<(), Stop> {
     Ok(messages::lock_conversation(tx, group.id)?)
 }
 
-fn change(
+fn build_membership_event(
     tx: &Tx<'_>,
     conversation: DmConversation,
     kind: MessageEventKind,
@@ -135,7 +138,11 @@ fn change(
 }
 
 /// Tells everyone who is in the group now; one that nobody is in keeps nothing.
-fn announce(tx: &mut Tx<'_>, event: &MessageEvent, people: &[UserId]) -> Result<(), Fault> {
+fn announce_membership(
+    tx: &mut Tx<'_>,
+    event: &MessageEvent,
+    people: &[UserId],
+) -> Result<(), Fault> {
     if !people.is_empty() {
         messages::insert_event(tx, event, people)?;
     }
@@ -144,7 +151,7 @@ fn announce(tx: &mut Tx<'_>, event: &MessageEvent, people: &[UserId]) -> Result<
         MessageEventKind::Join | MessageEventKind::Message => "dm.join",
     };
     for user in &event.participant_ids {
-        let body = whereto(&event.conversation, people);
+        let body = recipients_body(&event.conversation, people);
         event_log::append(tx, kind, user.get(), event.id, &body)?;
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! the measure knows what a sentence looks like, not whether it is true.
 
 /// Words of someone's own view, or of praise and blame.
-const OPINION: &[&str] = &[
+const OPINION_WORDS: &[&str] = &[
     "absurd",
     "amazing",
     "annoying",
@@ -58,7 +58,7 @@ const OPINION: &[&str] = &[
 ];
 
 /// Words that lead to what someone else has established.
-const REPORT: &[&str] = &[
+const REPORT_WORDS: &[&str] = &[
     "according",
     "announced",
     "confirmed",
@@ -98,7 +98,7 @@ const REPORT: &[&str] = &[
 ];
 
 /// Words of the first and second person: someone speaks rather than reports.
-const SPEAKER: &[&str] = &["i", "i'm", "me", "my", "we", "our", "you", "your"];
+const SPEAKER_WORDS: &[&str] = &["i", "i'm", "me", "my", "we", "our", "you", "your"];
 
 /// The score of a text in thousandths: 0 nothing but opinions, 1000 nothing but claims, 500 when
 /// nothing tells.
@@ -107,8 +107,8 @@ const SPEAKER: &[&str] = &["i", "i'm", "me", "my", "we", "our", "you", "your"];
 /// digit in it, a word of reporting. `o` counts a word of opinion (2 each), a word of the first
 /// or second person, an exclamation mark. The words are English ones; of a text in another
 /// language only addresses, figures and exclamation marks tell.
-pub fn score(text: &str) -> i64 {
-    let urls = base::text::entities(text).urls;
+pub fn score_claims(text: &str) -> i64 {
+    let urls = base::text::extract_entities(text).urls;
     let (mut claims, mut opinions) = (0_i64, 0_i64);
     let mut rest = String::with_capacity(text.len());
     let mut end = 0;
@@ -123,11 +123,12 @@ pub fn score(text: &str) -> i64 {
     let inside = |letter: char| letter.is_alphanumeric() || letter == '\'';
     for word in rest.split(|letter| !inside(letter)) {
         let word = word.trim_matches('\'');
-        if OPINION.contains(&word) {
+        if OPINION_WORDS.contains(&word) {
             opinions += 2;
-        } else if SPEAKER.contains(&word) {
+        } else if SPEAKER_WORDS.contains(&word) {
             opinions += 1;
-        } else if REPORT.contains(&word) || word.contains(|letter: char| letter.is_numeric()) {
+        } else if REPORT_WORDS.contains(&word) || word.contains(|letter: char| letter.is_numeric())
+        {
             claims += 1;
         }
     }
@@ -136,7 +137,7 @@ pub fn score(text: &str) -> i64 {
 }
 
 /// The bucket of a score: `High` from 667, `Low` below 334, `Medium` between.
-pub const fn bucket(score: i64) -> &'static str {
+pub const fn score_bucket(score: i64) -> &'static str {
     match score {
         667.. => "High",
         334.. => "Medium",
@@ -146,20 +147,20 @@ pub const fn bucket(score: i64) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{bucket, score};
+    use super::{score_bucket, score_claims};
 
     #[test]
     fn claims_and_opinions_are_told_apart() {
         let claim = "The photo was taken in 2019, according to https://example.com/archive";
         let opinion = "I think this is awful and you should feel ashamed!";
-        assert_eq!(score(claim), 1000 * 7 / 8);
-        assert_eq!(bucket(score(claim)), "High");
-        assert_eq!(score(opinion), 1000 / 13);
-        assert_eq!(bucket(score(opinion)), "Low");
-        assert_eq!(score(""), 500);
-        assert_eq!(bucket(500), "Medium");
-        assert_eq!(score("日本語だけの文"), 500);
+        assert_eq!(score_claims(claim), 1000 * 7 / 8);
+        assert_eq!(score_bucket(score_claims(claim)), "High");
+        assert_eq!(score_claims(opinion), 1000 / 13);
+        assert_eq!(score_bucket(score_claims(opinion)), "Low");
+        assert_eq!(score_claims(""), 500);
+        assert_eq!(score_bucket(500), "Medium");
+        assert_eq!(score_claims("日本語だけの文"), 500);
         // What stands in an address is no word.
-        assert_eq!(score("https://example.com/i/love/2019"), 750);
+        assert_eq!(score_claims("https://example.com/i/love/2019"), 750);
     }
 }

@@ -1,22 +1,22 @@
 //! The token endpoint: codes and refresh tokens become access tokens, once each.
 
-use base::pkce::Method;
-use base::secret::{digest, same};
-use base::{AppId, Refusal, Scope, Scopes, Secret, Stop, Time, UserId};
+use base::pkce::ChallengeMethod;
+use base::secret::{constant_time_eq, digest};
+use base::{AppId, Error, Refusal, Scope, Scopes, Secret, Time, UserId};
 use serde_json::json;
 use store::tokens::{self, OAuth2Token};
 use store::users::{self, UserState};
 use store::{Tx, authorization_codes, event_log};
 
-use super::{Client, Outcome, REFRESH_TTL_MS, Rules};
+use super::{AuthenticatedClient, GrantOutcome, OAuth2Config, REFRESH_TTL_MS};
 use crate::activity;
-use crate::audit::{self, Kind};
-use crate::grants::read_scopes;
-use crate::tokens::{ACCESS_TTL_MS, revoked};
+use crate::audit::{self, AuditAction};
+use crate::grants::parse_stored_scopes;
+use crate::tokens::{ACCESS_TTL_MS, record_revocation};
 
 /// What comes with `grant_type=authorization_code`.
 #[derive(Clone, Debug, Default)]
-pub struct CodeExchange {
+pub struct CodeExchangeRequest {
     /// The code.
     pub code: Option<String>,
     /// Where the code was sent.
@@ -27,7 +27,7 @@ pub struct CodeExchange {
 
 /// Tokens, shown once.
 #[derive(Clone, Debug)]
-pub struct Granted {
+pub struct IssuedTokens {
     /// The access token.
     pub access: Secret,
     /// The refresh token, where `offline.access` was granted.
@@ -40,13 +40,13 @@ pub struct Granted {
 
 /// Whose tokens they are, and what they have in common.
 #[derive(Clone, Copy)]
-struct Family {
+struct TokenFamily {
     id: i64,
     app_id: AppId,
     user_id: UserId,
 }
 
-fn invalid(description: &'static str) -> Refusal {
+fn invalid_request(description: &'static str) -> Refusal {
     Refusal::OAuth2 {
         error: "invalid_request",
         description: description.into(),
@@ -54,7 +54,7 @@ fn invalid(description: &'static str) -> Refusal {
 }
 
 /// What does not hold any more, or never did.
-fn stale(rules: &Rules, description: &'static str) -> Refusal {
+fn invalid_grant(rules: &OAuth2Config, description: &'static str) -> Refusal {
     Refusal::OAuth2 {
         error: if rules.invalid_grant {
             "invalid_grant"
@@ -65,18 +65,18 @@ fn stale(rules: &Rules, description: &'static str) -> Refusal {
     }
 }
 
-fn stale_code(rules: &Rules) -> Refusal {
-    stale(
+fn invalid_code(rules: &OAuth2Config) -> Refusal {
+    invalid_grant(
         rules,
         "Value passed for the authorization code was invalid.",
     )
 }
 
-fn stale_token(rules: &Rules) -> Refusal {
-    stale(rules, "Value passed for the token was invalid.")
+fn invalid_token(rules: &OAuth2Config) -> Refusal {
+    invalid_grant(rules, "Value passed for the token was invalid.")
 }
 
-fn required<'v>(value: Option<&'v str>, name: &str) -> Result<&'v str, Refusal> {
+fn require_parameter<'v>(value: Option<&'v str>, name: &str) -> Result<&'v str, Refusal> {
     let missing = || Refusal::OAuth2 {
         error: "invalid_request",
         description: format!("Missing required parameter [{name}].").into(),
@@ -88,103 +88,105 @@ fn required<'v>(value: Option<&'v str>, name: &str) -> Result<&'v str, Refusal> 
 /// first time gave out.
 pub fn exchange_code(
     tx: &mut Tx<'_>,
-    rules: &Rules,
-    client: &Client,
-    came: &CodeExchange,
-) -> Result<Outcome<Granted>, Stop> {
-    let text = required(came.code.as_deref(), "code")?;
-    let uri = required(came.redirect_uri.as_deref(), "redirect_uri")?;
-    let verifier = required(came.code_verifier.as_deref(), "code_verifier")?;
+    rules: &OAuth2Config,
+    client: &AuthenticatedClient,
+    came: &CodeExchangeRequest,
+) -> Result<GrantOutcome<IssuedTokens>, Error> {
+    let text = require_parameter(came.code.as_deref(), "code")?;
+    let uri = require_parameter(came.redirect_uri.as_deref(), "redirect_uri")?;
+    let verifier = require_parameter(came.code_verifier.as_deref(), "code_verifier")?;
     let key = digest(text);
     let code = authorization_codes::find(tx, &key)?.filter(|code| code.app_id == client.app().id);
-    let code = code.ok_or_else(|| stale_code(rules))?;
-    let family = Family {
+    let code = code.ok_or_else(|| invalid_code(rules))?;
+    let family = TokenFamily {
         id: code.family,
         app_id: code.app_id,
         user_id: code.user_id,
     };
-    hold(tx, family, stale_code(rules))?;
+    lock_grant(tx, family, invalid_code(rules))?;
     if code.used_at.is_some() {
-        end(tx, client, family, "code")?;
-        return Ok(Outcome::Refused(stale_code(rules)));
+        revoke_reused_family(tx, client, family, "code")?;
+        return Ok(GrantOutcome::Refused(invalid_code(rules)));
     }
     if code.expires_at <= tx.now() {
-        return Err(stale_code(rules).into());
+        return Err(invalid_code(rules).into());
     }
-    if !same(code.redirect_uri.as_bytes(), uri.as_bytes()) {
+    if !constant_time_eq(code.redirect_uri.as_bytes(), uri.as_bytes()) {
         let text =
             "Value passed for the redirect uri did not match the uri of the authorization code.";
-        return Err(stale(rules, text).into());
+        return Err(invalid_grant(rules, text).into());
     }
-    if !Method::S256.holds(&code.challenge, verifier) {
+    if !ChallengeMethod::S256.verify(&code.challenge, verifier) {
         let text = "Value passed for the code verifier did not match the code challenge.";
-        return Err(invalid(text).into());
+        return Err(invalid_request(text).into());
     }
     // Another exchange may have been quicker since the code was looked up.
     if !authorization_codes::mark_used(tx, &key)? {
-        end(tx, client, family, "code")?;
-        return Ok(Outcome::Refused(stale_code(rules)));
+        revoke_reused_family(tx, client, family, "code")?;
+        return Ok(GrantOutcome::Refused(invalid_code(rules)));
     }
-    let scopes = read_scopes(&code.scopes)?;
-    let granted = give(tx, family, scopes, scopes)?;
-    Ok(Outcome::Done(granted))
+    let scopes = parse_stored_scopes(&code.scopes)?;
+    let granted = issue_tokens(tx, family, scopes, scopes)?;
+    Ok(GrantOutcome::Done(granted))
 }
 
 /// Exchanges a refresh token for new tokens; it is used up with that. `scope` may ask for less
 /// than was granted, for this access token only. A refresh token that comes a second time is
 /// refused and ends its whole family.
-pub fn refresh(
+pub fn refresh_tokens(
     tx: &mut Tx<'_>,
-    rules: &Rules,
-    client: &Client,
+    rules: &OAuth2Config,
+    client: &AuthenticatedClient,
     token: Option<&str>,
     scope: Option<&str>,
-) -> Result<Outcome<Granted>, Stop> {
-    let key = digest(required(token, "refresh_token")?);
-    let found = find_refresh(tx, rules, client, &key)?;
-    let family = family_of(&found);
-    hold(tx, family, stale_token(rules))?;
+) -> Result<GrantOutcome<IssuedTokens>, Error> {
+    let key = digest(require_parameter(token, "refresh_token")?);
+    let found = find_refresh_token(tx, rules, client, &key)?;
+    let family = token_family(&found);
+    lock_grant(tx, family, invalid_token(rules))?;
     // Whoever held the grant until now may have used the token.
-    let found = find_refresh(tx, rules, client, &key)?;
+    let found = find_refresh_token(tx, rules, client, &key)?;
     if let Some(spent_at) = found.revoked_at {
         if tx.now() < spent_at.plus_ms(rules.reuse_grace_ms) {
-            return Err(stale_token(rules).into());
+            return Err(invalid_token(rules).into());
         }
-        end(tx, client, family, "refresh")?;
-        return Ok(Outcome::Refused(stale_token(rules)));
+        revoke_reused_family(tx, client, family, "refresh")?;
+        return Ok(GrantOutcome::Refused(invalid_token(rules)));
     }
     if found.expires_at.is_some_and(|end| end <= tx.now()) {
-        return Err(stale_token(rules).into());
+        return Err(invalid_token(rules).into());
     }
-    let granted = read_scopes(&found.scopes)?;
-    let narrowed = narrowed(granted, scope)?;
+    let granted = parse_stored_scopes(&found.scopes)?;
+    let narrowed = narrow_scopes(granted, scope)?;
     if !tokens::consume_refresh_token(tx, &key)? {
-        end(tx, client, family, "refresh")?;
-        return Ok(Outcome::Refused(stale_token(rules)));
+        revoke_reused_family(tx, client, family, "refresh")?;
+        return Ok(GrantOutcome::Refused(invalid_token(rules)));
     }
-    Ok(Outcome::Done(give(tx, family, narrowed, granted)?))
+    Ok(GrantOutcome::Done(issue_tokens(
+        tx, family, narrowed, granted,
+    )?))
 }
 
-fn find_refresh(
+fn find_refresh_token(
     tx: &mut Tx<'_>,
-    rules: &Rules,
-    client: &Client,
+    rules: &OAuth2Config,
+    client: &AuthenticatedClient,
     key: &[u8; 32],
-) -> Result<OAuth2Token, Stop> {
+) -> Result<OAuth2Token, Error> {
     let found = tokens::find_oauth2(tx, key)?;
     let found = found.filter(|found| found.kind == "refresh" && found.app_id == client.app().id);
-    Ok(found.ok_or_else(|| stale_token(rules))?)
+    Ok(found.ok_or_else(|| invalid_token(rules))?)
 }
 
-const fn family_of(token: &OAuth2Token) -> Family {
-    Family {
+const fn token_family(token: &OAuth2Token) -> TokenFamily {
+    TokenFamily {
         id: token.family,
         app_id: token.app_id,
         user_id: token.user_id,
     }
 }
 
-fn narrowed(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
+fn narrow_scopes(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
     let wrong = |description: String| Refusal::OAuth2 {
         error: "invalid_scope",
         description: description.into(),
@@ -193,7 +195,7 @@ fn narrowed(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
         .map_err(|name| wrong(format!("There is no scope [{name}].")))?;
     if asked == Scopes::NONE {
         Ok(granted)
-    } else if granted.covers(asked) {
+    } else if granted.contains_all(asked) {
         Ok(asked)
     } else {
         let text = "A refreshed token can not have scopes that were not granted.";
@@ -202,7 +204,7 @@ fn narrowed(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
 }
 
 /// Holds the grant that the tokens stand on, of a user who takes part.
-fn hold(tx: &mut Tx<'_>, family: Family, refusal: Refusal) -> Result<(), Stop> {
+fn lock_grant(tx: &mut Tx<'_>, family: TokenFamily, refusal: Refusal) -> Result<(), Error> {
     let stands = store::grants::lock_existing(tx, family.user_id, family.app_id)?;
     let user = users::find_by_id(tx, family.user_id)?;
     if stands && user.is_some_and(|user| user.state == UserState::Active) {
@@ -213,32 +215,48 @@ fn hold(tx: &mut Tx<'_>, family: Family, refusal: Refusal) -> Result<(), Stop> {
 }
 
 /// Something came a second time: someone else has it, so nothing that came of it may live.
-fn end(tx: &mut Tx<'_>, client: &Client, family: Family, what: &str) -> Result<(), Stop> {
+fn revoke_reused_family(
+    tx: &mut Tx<'_>,
+    client: &AuthenticatedClient,
+    family: TokenFamily,
+    what: &str,
+) -> Result<(), Error> {
     let ended = tokens::revoke_family(tx, family.id)?;
     if ended > 0 {
         let (id, user) = (family.id.to_string(), family.user_id.to_string());
         let detail = json!({"token": what, "family": id, "user": user, "tokens": ended});
-        let kind = Kind::TOKEN_REUSE;
-        audit::append(tx, &client.by(), kind, Some(family.app_id), &detail)?;
+        let kind = AuditAction::TOKEN_REUSE;
+        audit::append(
+            tx,
+            &client.audit_actor(),
+            kind,
+            Some(family.app_id),
+            &detail,
+        )?;
         let body = json!({"token": what, "family": id}).to_string();
         let (user, app) = (family.user_id.get(), family.app_id.get());
         event_log::append(tx, kind.name(), user, app, &body)?;
-        activity::end_uncovered(tx, family.user_id, Some(family.app_id))?;
+        activity::end_unauthorized_subscriptions(tx, family.user_id, Some(family.app_id))?;
     }
     Ok(())
 }
 
 /// New tokens: the access token for `scopes`, the refresh token for all that was granted.
-fn give(tx: &mut Tx<'_>, family: Family, scopes: Scopes, granted: Scopes) -> Result<Granted, Stop> {
+fn issue_tokens(
+    tx: &mut Tx<'_>,
+    family: TokenFamily,
+    scopes: Scopes,
+    granted: Scopes,
+) -> Result<IssuedTokens, Error> {
     let ends = tx.now().plus_ms(ACCESS_TTL_MS);
     let access = store_token(tx, family, "access", scopes, ends)?;
-    let refresh = if granted.has(Scope::OfflineAccess) {
+    let refresh = if granted.contains(Scope::OfflineAccess) {
         let ends = tx.now().plus_ms(REFRESH_TTL_MS);
         Some(store_token(tx, family, "refresh", granted, ends)?)
     } else {
         None
     };
-    Ok(Granted {
+    Ok(IssuedTokens {
         access,
         refresh,
         scopes,
@@ -248,12 +266,12 @@ fn give(tx: &mut Tx<'_>, family: Family, scopes: Scopes, granted: Scopes) -> Res
 
 fn store_token(
     tx: &mut Tx<'_>,
-    family: Family,
+    family: TokenFamily,
     kind: &str,
     scopes: Scopes,
     ends: Time,
-) -> Result<Secret, Stop> {
-    let text = Secret::new(tx.rng().token(80)?);
+) -> Result<Secret, Error> {
+    let text = Secret::new(tx.rng().random_token(80)?);
     let token = OAuth2Token {
         id: tx.next_id::<()>().get(),
         kind: kind.to_owned(),
@@ -271,8 +289,12 @@ fn store_token(
 
 /// Revokes a token of this client: an access token alone, a refresh token with its family. Any
 /// other text is as good as revoked (RFC 7009). The kind that a client hints at is not needed.
-pub fn revoke(tx: &mut Tx<'_>, client: &Client, token: Option<&str>) -> Result<(), Stop> {
-    let key = digest(required(token, "token")?);
+pub fn revoke_token(
+    tx: &mut Tx<'_>,
+    client: &AuthenticatedClient,
+    token: Option<&str>,
+) -> Result<(), Error> {
+    let key = digest(require_parameter(token, "token")?);
     let found = tokens::find_oauth2(tx, &key)?.filter(|found| found.app_id == client.app().id);
     let Some(found) = found else { return Ok(()) };
     let (user, app) = (found.user_id, found.app_id);
@@ -285,8 +307,14 @@ pub fn revoke(tx: &mut Tx<'_>, client: &Client, token: Option<&str>) -> Result<(
     };
     if was_live {
         let detail = json!({"token": found.kind, "user": user.to_string()});
-        audit::append(tx, &client.by(), Kind::TOKEN_REVOKE, Some(app), &detail)?;
-        revoked(tx, user, Some(app))?;
+        audit::append(
+            tx,
+            &client.audit_actor(),
+            AuditAction::TOKEN_REVOKE,
+            Some(app),
+            &detail,
+        )?;
+        record_revocation(tx, user, Some(app))?;
     }
     Ok(())
 }

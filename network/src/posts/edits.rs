@@ -1,6 +1,6 @@
 //! What of one's own posts may be edited, how often and until when (contract §11.2).
 
-use base::{PostId, Refusal, Stop};
+use base::{Error, PostId, Refusal};
 use store::Tx;
 use store::posts::{self, Post, PostState};
 use store::users::User;
@@ -8,30 +8,30 @@ use store::users::User;
 use super::NewPost;
 
 /// How long a post can be edited (spec §8).
-pub const EDIT_MS: i64 = 3600 * 1000;
+pub const EDIT_WINDOW_MS: i64 = 3600 * 1000;
 /// How often.
-const EDITS: i64 = 5;
+const MAX_EDITS: i64 = 5;
 
 /// Edits that are left of a new version, or of a new post.
-pub(super) fn remaining(previous: Option<&Post>) -> i64 {
-    previous.map_or(EDITS, |post| post.edits_remaining - 1)
+pub(super) fn remaining_edits(previous: Option<&Post>) -> i64 {
+    previous.map_or(MAX_EDITS, |post| post.edits_remaining - 1)
 }
 
 /// The post to be edited, if this user may.
-pub(super) fn editable(
+pub(super) fn find_editable_post(
     tx: &mut Tx<'_>,
     user: &User,
     id: PostId,
     new: &NewPost,
-) -> Result<Post, Stop> {
-    let refuse = |detail: &'static str| Stop::from(Refusal::forbidden(detail));
+) -> Result<Post, Error> {
+    let refuse = |detail: &'static str| Error::from(Refusal::forbidden(detail));
     let there = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
     let post = posts::find_by_id(tx, id)?.filter(there);
     let post = post
         .filter(|post| post.author_id == user.id)
         .ok_or_else(|| {
             let message = "Your previous post ID is invalid.";
-            Refusal::invalid("edit_options.previous_post_id", id, message)
+            Refusal::invalid_parameter("edit_options.previous_post_id", id, message)
         })?;
     if user.subscription_type == "None" {
         return Err(refuse("Editing posts needs a premium subscription."));
@@ -44,25 +44,29 @@ pub(super) fn editable(
         return Err(refuse("Posts of this kind cannot be edited."));
     }
     let first = post.edit_root_id.unwrap_or(post.id).created_at();
-    if post.edits_remaining <= 0 || tx.now() > first.plus_ms(EDIT_MS) {
+    if post.edits_remaining <= 0 || tx.now() > first.plus_ms(EDIT_WINDOW_MS) {
         return Err(refuse("This post can no longer be edited."));
     }
-    check_kept(&post, new)?;
+    check_unchanged_targets(&post, new)?;
     Ok(post)
 }
 
 /// An edit replies to and quotes what the post did; it may say so, and nothing else.
-fn check_kept(post: &Post, new: &NewPost) -> Result<(), Refusal> {
+fn check_unchanged_targets(post: &Post, new: &NewPost) -> Result<(), Refusal> {
     if let Some(id) = new
         .reply_to
         .filter(|id| post.in_reply_to_post_id != Some(*id))
     {
         let message = "Your reply tweet ID is invalid.";
-        return Err(Refusal::invalid("reply.in_reply_to_tweet_id", id, message));
+        return Err(Refusal::invalid_parameter(
+            "reply.in_reply_to_tweet_id",
+            id,
+            message,
+        ));
     }
     if let Some(id) = new.quote.filter(|id| post.quoted_post_id != Some(*id)) {
         let message = "Your quote tweet ID is invalid.";
-        return Err(Refusal::invalid("quote_tweet_id", id, message));
+        return Err(Refusal::invalid_parameter("quote_tweet_id", id, message));
     }
     Ok(())
 }

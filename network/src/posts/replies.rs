@@ -1,31 +1,31 @@
 //! Whom a post speaks to: who may reply and quote, and what a reply says by itself.
 
-use base::refusal::Subject;
-use base::{Fault, PostId, Refusal, Stop, UserId};
+use base::refusal::ResourceRef;
+use base::{Error, Fault, PostId, Refusal, UserId};
 use store::posts::{self, Post};
 use store::users::{self, User, UserState};
 use store::{Tx, follows, subscriptions};
 
-use super::{Author, NewPost};
-use crate::acts;
-use crate::visibility::{Bar, bar_of_post, is_blocked};
+use super::{NewPost, PostAuthor};
+use crate::post_actions;
+use crate::visibility::{AccessDenial, find_post_denial, is_blocked};
 
 /// The post to be replied to, if this user may.
-pub(super) fn replied_to(
+pub(super) fn find_replyable_post(
     tx: &mut Tx<'_>,
-    author: &Author,
+    author: &PostAuthor,
     user: &User,
     id: PostId,
-) -> Result<Post, Stop> {
-    let Some(post) = spoken_to(tx, user, id)? else {
+) -> Result<Post, Error> {
+    let Some(post) = find_addressed_post(tx, user, id)? else {
         let message = "Your reply tweet ID is invalid.";
-        return Err(Refusal::invalid("reply.in_reply_to_tweet_id", id, message).into());
+        return Err(Refusal::invalid_parameter("reply.in_reply_to_tweet_id", id, message).into());
     };
-    let root = root(tx, &post)?;
+    let root = find_conversation_root(tx, &post)?;
     if let Some(root) = &root
         && is_blocked(tx, user.id, root.author_id)?
     {
-        return Err(blocked(root));
+        return Err(blocked_refusal(root));
     }
     if post.author_id == user.id {
         return Ok(post);
@@ -34,9 +34,9 @@ pub(super) fn replied_to(
         && !may_reply(tx, user, root)?
     {
         let detail = "The original Tweet author restricted who can reply to this Tweet.";
-        return Err(Refusal::forbidden_as(433, detail).into());
+        return Err(Refusal::forbidden_with_code(433, detail).into());
     }
-    if author.self_serve && !is_summoned(tx, user.id, &post)? {
+    if author.self_serve && !is_mentioned_or_quoted(tx, user.id, &post)? {
         let detail = "Reply to this conversation is not allowed because you have not been \
                       mentioned or otherwise engaged by the author of the post you are replying to.";
         return Err(Refusal::forbidden(detail).into());
@@ -46,7 +46,7 @@ pub(super) fn replied_to(
 
 /// The post that is replied to or quoted by naming one, or what that one reposts, if this user
 /// may act on both; nothing where the id is unknown.
-fn spoken_to(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Option<Post>, Stop> {
+fn find_addressed_post(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Option<Post>, Error> {
     let Some(post) = posts::find_by_id(tx, id)? else {
         return Ok(None);
     };
@@ -62,7 +62,7 @@ fn spoken_to(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Option<Post>, S
 }
 
 /// The post that a conversation began with, as it stands now.
-fn root(tx: &mut Tx<'_>, post: &Post) -> Result<Option<Post>, Fault> {
+fn find_conversation_root(tx: &mut Tx<'_>, post: &Post) -> Result<Option<Post>, Fault> {
     let root = posts::find_by_id(tx, post.conversation_id)?;
     match root.as_ref().and_then(|root| root.edit_root_id) {
         Some(first) => Ok(posts::newest_version(tx, first)?.or(root)),
@@ -71,20 +71,20 @@ fn root(tx: &mut Tx<'_>, post: &Post) -> Result<Option<Post>, Fault> {
 }
 
 /// Refuses a target of a reply or a quote that this user may not act on.
-fn check_visible(tx: &mut Tx<'_>, user: &User, post: &Post) -> Result<(), Stop> {
-    let Some(bar) = bar_of_post(tx, user.id, post)? else {
+fn check_visible(tx: &mut Tx<'_>, user: &User, post: &Post) -> Result<(), Error> {
+    let Some(bar) = find_post_denial(tx, user.id, post)? else {
         return Ok(());
     };
-    if bar == Bar::Blocked {
-        return Err(blocked(post));
+    if bar == AccessDenial::Blocked {
+        return Err(blocked_refusal(post));
     }
     let detail = "You attempted to reply to a Tweet that is deleted or not visible to you.";
-    Err(Refusal::forbidden_as(385, detail).into())
+    Err(Refusal::forbidden_with_code(385, detail).into())
 }
 
-fn blocked(post: &Post) -> Stop {
-    Bar::Blocked
-        .refusal(Subject::new("tweet", "id", post.id))
+fn blocked_refusal(post: &Post) -> Error {
+    AccessDenial::Blocked
+        .to_refusal(ResourceRef::new("tweet", "id", post.id))
         .into()
 }
 
@@ -106,7 +106,7 @@ fn may_reply(tx: &mut Tx<'_>, user: &User, root: &Post) -> Result<bool, Fault> {
 }
 
 /// Whether the author of a post called for this user, by a mention or by quoting them.
-fn is_summoned(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault> {
+fn is_mentioned_or_quoted(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault> {
     if posts::is_mentioned(tx, user, post.id)? {
         return Ok(true);
     }
@@ -117,39 +117,43 @@ fn is_summoned(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault
 }
 
 /// The post to be quoted, if this user may see it.
-pub(super) fn quotable(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Stop> {
-    let Some(post) = spoken_to(tx, user, id)? else {
+pub(super) fn find_quotable_post(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Error> {
+    let Some(post) = find_addressed_post(tx, user, id)? else {
         let message = "Your quote tweet ID is invalid.";
-        return Err(Refusal::invalid("quote_tweet_id", id, message).into());
+        return Err(Refusal::invalid_parameter("quote_tweet_id", id, message).into());
     };
     Ok(post)
 }
 
 /// Who may reply to a new post.
-pub(super) fn settings(new: &NewPost, previous: Option<&Post>) -> String {
+pub(super) fn resolve_reply_settings(new: &NewPost, previous: Option<&Post>) -> String {
     let before = previous.map_or("everyone", |post| &post.reply_settings);
     let settings = Some(new.reply_settings.as_str()).filter(|settings| !settings.is_empty());
     settings.unwrap_or(before).to_owned()
 }
 
 /// Whom a reply leaves out must be there.
-pub(super) fn check_excluded(tx: &mut Tx<'_>, excluded: &[UserId]) -> Result<(), Stop> {
+pub(super) fn check_excluded_users(tx: &mut Tx<'_>, excluded: &[UserId]) -> Result<(), Error> {
     let known = users::find_by_ids(tx, excluded)?;
     let unknown = excluded
         .iter()
         .find(|id| !known.iter().any(|user| user.id == **id));
     unknown.map_or(Ok(()), |id| {
         let message = "Your exclude reply user IDs are invalid.";
-        Err(Refusal::invalid("reply.exclude_reply_user_ids", id, message).into())
+        Err(Refusal::invalid_parameter("reply.exclude_reply_user_ids", id, message).into())
     })
 }
 
 /// The text of a reply behind the mentions that it is to begin with: of the author replied to and
 /// of those that the post replied to mentions, unless they are left out or named at the beginning.
-pub(super) fn addressed(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Fault> {
+pub(super) fn prepend_mentions(
+    tx: &mut Tx<'_>,
+    user: &User,
+    new: &NewPost,
+) -> Result<String, Fault> {
     let parent = new.reply_to.filter(|_| new.auto_populate_reply_metadata);
     let parent = parent
-        .map(|id| acts::original(tx, id))
+        .map(|id| post_actions::resolve_original_post(tx, id))
         .transpose()?
         .flatten();
     let Some(parent) = parent else {
@@ -163,7 +167,7 @@ pub(super) fn addressed(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<S
     }
     ids.retain(|id| *id != user.id && !new.exclude_reply_user_ids.contains(id));
     let known = users::find_by_ids(tx, &ids)?;
-    let found = base::text::entities(&new.text);
+    let found = base::text::extract_entities(&new.text);
     let leading = found.leading_mentions(&new.text);
     let mut text = String::new();
     for id in ids {
@@ -183,7 +187,7 @@ pub(super) fn addressed(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<S
 }
 
 /// A link that opens a private conversation names with whom.
-pub(super) fn check_deep_link(tx: &mut Tx<'_>, link: &str) -> Result<(), Stop> {
+pub(super) fn check_deep_link(tx: &mut Tx<'_>, link: &str) -> Result<(), Error> {
     if link.is_empty() {
         return Ok(());
     }
@@ -201,5 +205,5 @@ pub(super) fn check_deep_link(tx: &mut Tx<'_>, link: &str) -> Result<(), Stop> {
         return Ok(());
     }
     let message = "Your direct message deep link is invalid.";
-    Err(Refusal::invalid("direct_message_deep_link", link, message).into())
+    Err(Refusal::invalid_parameter("direct_message_deep_link", link, message).into())
 }

@@ -1,34 +1,34 @@
 //! How many posts a query finds, by when they were written.
 
-use ::search::{Hit, Plan, Snapshot};
-use base::{Refusal, Stop};
+use ::search::{IndexSnapshot, QueryPlan, SearchHit};
+use base::{Error, Refusal};
 use store::Tx;
 
-use super::find::{Asked, known, matching};
+use super::find::{PostSearchRequest, filter_matching_hits, resolve_query_names};
 
 /// Posts that are looked at where the index alone does not decide.
-const LOOKED_AT: usize = 200_000;
+const MAX_VERIFIED_POSTS: usize = 200_000;
 /// The same at once.
-const AT_ONCE: usize = 1_000;
+const BATCH_SIZE: usize = 1_000;
 
 /// Counts the posts that a query matches by their times: `place` says into which figure a time goes,
 /// and what lies between two times goes between their figures. Who asks does not count: what is
 /// counted is what everybody may see.
 pub fn count(
     tx: &mut Tx<'_>,
-    snapshot: &Snapshot,
-    asked: &Asked,
+    snapshot: &IndexSnapshot,
+    asked: &PostSearchRequest,
     place: impl Fn(i64) -> Option<usize>,
     figures: &mut [u64],
-) -> Result<(), Stop> {
-    let known = known(tx, &asked.query)?;
-    let plan = Plan::new(&asked.query, &known);
-    if plan.is_decided() {
-        snapshot.spread(&plan, &asked.window, place, figures)?;
+) -> Result<(), Error> {
+    let known = resolve_query_names(tx, &asked.query)?;
+    let plan = QueryPlan::new(&asked.query, &known);
+    if plan.is_exact() {
+        snapshot.count_by_time(&plan, &asked.window, place, figures)?;
         return Ok(());
     }
-    for hit in looked_at(tx, snapshot, &plan, asked)? {
-        if let Some(figure) = place(hit.at).and_then(|place| figures.get_mut(place)) {
+    for hit in verify_hits(tx, snapshot, &plan, asked)? {
+        if let Some(figure) = place(hit.created_at_ms).and_then(|place| figures.get_mut(place)) {
             *figure += 1;
         }
     }
@@ -36,46 +36,50 @@ pub fn count(
 }
 
 /// All posts that a query matches, in no particular order.
-pub fn hits(tx: &mut Tx<'_>, snapshot: &Snapshot, asked: &Asked) -> Result<Vec<Hit>, Stop> {
-    let known = known(tx, &asked.query)?;
-    let plan = Plan::new(&asked.query, &known);
-    if !plan.is_decided() {
-        return looked_at(tx, snapshot, &plan, asked);
+pub fn collect_hits(
+    tx: &mut Tx<'_>,
+    snapshot: &IndexSnapshot,
+    asked: &PostSearchRequest,
+) -> Result<Vec<SearchHit>, Error> {
+    let known = resolve_query_names(tx, &asked.query)?;
+    let plan = QueryPlan::new(&asked.query, &known);
+    if !plan.is_exact() {
+        return verify_hits(tx, snapshot, &plan, asked);
     }
     let mut hits = Vec::new();
-    snapshot.each(&plan, &asked.window, |hit| hits.push(hit))?;
+    snapshot.visit_hits(&plan, &asked.window, |hit| hits.push(hit))?;
     Ok(hits)
 }
 
 /// The posts that match where the index alone does not decide.
-fn looked_at(
+fn verify_hits(
     tx: &mut Tx<'_>,
-    snapshot: &Snapshot,
-    plan: &Plan,
-    asked: &Asked,
-) -> Result<Vec<Hit>, Stop> {
-    let mut hits: Vec<Hit> = Vec::new();
-    snapshot.each(plan, &asked.window, |hit| hits.push(hit))?;
-    if hits.len() > LOOKED_AT {
-        return Err(too_broad(asked).into());
+    snapshot: &IndexSnapshot,
+    plan: &QueryPlan,
+    asked: &PostSearchRequest,
+) -> Result<Vec<SearchHit>, Error> {
+    let mut hits: Vec<SearchHit> = Vec::new();
+    snapshot.visit_hits(plan, &asked.window, |hit| hits.push(hit))?;
+    if hits.len() > MAX_VERIFIED_POSTS {
+        return Err(query_too_broad(asked).into());
     }
     let mut found = Vec::new();
-    for some in hits.chunks(AT_ONCE) {
-        let posts = matching(tx, &asked.query, some)?;
-        found.extend(posts.iter().map(|post| Hit {
+    for some in hits.chunks(BATCH_SIZE) {
+        let posts = filter_matching_hits(tx, &asked.query, some)?;
+        found.extend(posts.iter().map(|post| SearchHit {
             id: post.id.get(),
-            at: post.created_at.ms(),
+            created_at_ms: post.created_at.ms(),
         }));
     }
     Ok(found)
 }
 
 /// Counters of posts and places are compared post by post, which has a bound.
-fn too_broad(asked: &Asked) -> Refusal {
+fn query_too_broad(asked: &PostSearchRequest) -> Refusal {
     let query = asked.query.to_string();
     let message = format!(
-        "There were errors processing your request: more than {LOOKED_AT} posts would have to be \
+        "There were errors processing your request: more than {MAX_VERIFIED_POSTS} posts would have to be \
          looked at one by one; use clauses that match fewer posts, or a shorter time"
     );
-    Refusal::invalid("query", query, message)
+    Refusal::invalid_parameter("query", query, message)
 }

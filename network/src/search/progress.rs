@@ -4,22 +4,22 @@ use serde_json::{Value, json};
 
 /// How far the index has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Progress {
+pub(super) struct IndexProgress {
     /// The place in the log up to which it was read; none before the index was begun.
     pub(super) seq: Option<i64>,
     /// The highest id that was ever filed: what is above is new.
     pub(super) highest: i64,
     /// What was there before the log was followed, as far as it is not filed.
-    pub(super) build: Option<Range>,
+    pub(super) build: Option<PostIdRange>,
     /// Posts of imports that are still to be filed.
-    pub(super) imported: Vec<Range>,
+    pub(super) imported: Vec<PostIdRange>,
     /// Authors whose posts are to be looked at again.
-    pub(super) authors: Vec<Author>,
+    pub(super) authors: Vec<AuthorReindex>,
 }
 
 /// Posts by their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
+pub(super) struct PostIdRange {
     /// From above this id on.
     pub(super) above: i64,
     /// The last.
@@ -28,16 +28,16 @@ pub(super) struct Range {
 
 /// An author's posts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Author {
+pub(super) struct AuthorReindex {
     /// Who.
     pub(super) id: i64,
     /// Those below this id are still to be filed; `i64::MAX` before anything was done.
     pub(super) below: i64,
 }
 
-impl Progress {
+impl IndexProgress {
     /// Adds the posts of an import. What overlaps and was not begun is one range.
-    pub(super) fn add_range(&mut self, range: Range) {
+    pub(super) fn add_range(&mut self, range: PostIdRange) {
         let mut range = range;
         // The first may be under way: what comes to lie behind its place is looked at later.
         let begun = usize::from(!self.imported.is_empty());
@@ -57,11 +57,11 @@ impl Progress {
     pub(super) fn add_author(&mut self, id: i64) {
         self.authors.retain(|author| author.id != id);
         let below = i64::MAX;
-        self.authors.push(Author { id, below });
+        self.authors.push(AuthorReindex { id, below });
     }
 
-    pub(super) fn write(&self) -> String {
-        let range = |range: &Range| json!([range.above, range.last]);
+    pub(super) fn to_json(&self) -> String {
+        let range = |range: &PostIdRange| json!([range.above, range.last]);
         let imported: Vec<Value> = self.imported.iter().map(range).collect();
         let authors = self.authors.iter();
         let authors: Vec<Value> = authors.map(|one| json!([one.id, one.below])).collect();
@@ -76,18 +76,18 @@ impl Progress {
     }
 
     /// What [`Progress::write`] wrote.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let value: Value = serde_json::from_str(text).ok()?;
         let build = value.get("build")?;
         let build = if build.is_null() {
             None
         } else {
-            Some(range(build)?)
+            Some(parse_range(build)?)
         };
-        let imported = value.get("imported")?.as_array()?.iter().map(range);
+        let imported = value.get("imported")?.as_array()?.iter().map(parse_range);
         let authors = value.get("authors")?.as_array()?.iter().map(|author| {
-            let (id, below) = pair(author)?;
-            Some(Author { id, below })
+            let (id, below) = parse_pair(author)?;
+            Some(AuthorReindex { id, below })
         });
         Some(Self {
             seq: value.get("seq")?.as_i64(),
@@ -99,42 +99,45 @@ impl Progress {
     }
 }
 
-fn range(value: &Value) -> Option<Range> {
-    let (above, last) = pair(value)?;
-    Some(Range { above, last })
+fn parse_range(value: &Value) -> Option<PostIdRange> {
+    let (above, last) = parse_pair(value)?;
+    Some(PostIdRange { above, last })
 }
 
-fn pair(value: &Value) -> Option<(i64, i64)> {
+fn parse_pair(value: &Value) -> Option<(i64, i64)> {
     Some((value.get(0)?.as_i64()?, value.get(1)?.as_i64()?))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Progress, Range};
+    use super::{IndexProgress, PostIdRange};
 
     #[test]
     fn what_is_written_is_read_again() {
-        let mut progress = Progress {
+        let mut progress = IndexProgress {
             seq: Some(7),
             highest: 9,
-            build: Some(Range { above: 3, last: 8 }),
-            ..Progress::default()
+            build: Some(PostIdRange { above: 3, last: 8 }),
+            ..IndexProgress::default()
         };
         progress.add_author(5);
-        progress.add_range(Range { above: 1, last: 2 });
-        assert_eq!(Progress::read(&progress.write()), Some(progress));
-        let new = Progress::default();
-        assert_eq!(Progress::read(&new.write()), Some(new));
-        assert_eq!(Progress::read("{}"), None);
+        progress.add_range(PostIdRange { above: 1, last: 2 });
+        assert_eq!(IndexProgress::parse(&progress.to_json()), Some(progress));
+        let new = IndexProgress::default();
+        assert_eq!(IndexProgress::parse(&new.to_json()), Some(new));
+        assert_eq!(IndexProgress::parse("{}"), None);
     }
 
     #[test]
     fn overlapping_imports_are_one_but_for_the_one_under_way() {
-        let mut progress = Progress::default();
+        let mut progress = IndexProgress::default();
         for (above, last) in [(0, 10), (5, 20), (15, 30), (40, 50), (29, 41)] {
-            progress.add_range(Range { above, last });
+            progress.add_range(PostIdRange { above, last });
         }
-        let expected = [Range { above: 0, last: 10 }, Range { above: 5, last: 50 }];
+        let expected = [
+            PostIdRange { above: 0, last: 10 },
+            PostIdRange { above: 5, last: 50 },
+        ];
         assert_eq!(progress.imported, expected);
     }
 }

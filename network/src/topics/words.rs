@@ -20,10 +20,10 @@ const STOP: &[&str] = &[
 ];
 
 /// The text without addresses, each replaced by a space.
-fn without_addresses(text: &str) -> String {
+fn strip_urls(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut end = 0;
-    for url in &base::text::entities(text).urls {
+    for url in &base::text::extract_entities(text).urls {
         rest.push_str(text.get(end..url.bytes.start).unwrap_or_default());
         rest.push(' ');
         end = url.bytes.end;
@@ -33,15 +33,15 @@ fn without_addresses(text: &str) -> String {
 }
 
 /// The words of a text in their order, lower case.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
+pub(crate) fn split_words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
     words.map(|word| word.to_lowercase().chars().take(LONGEST).collect())
 }
 
 /// Its words that say something.
-pub(crate) fn telling(text: &str) -> BTreeSet<String> {
-    let all = words(&without_addresses(text))
+pub(crate) fn significant_words(text: &str) -> BTreeSet<String> {
+    let all = split_words(&strip_urls(text))
         .collect::<Vec<_>>()
         .into_iter();
     all.filter(|word| word.chars().count() >= 3 || !word.is_ascii())
@@ -50,8 +50,8 @@ pub(crate) fn telling(text: &str) -> BTreeSet<String> {
 }
 
 /// Two words beside each other that both begin with a capital letter, as written.
-fn pairs(text: &str) -> Vec<String> {
-    let text = without_addresses(text);
+fn capitalized_pairs(text: &str) -> Vec<String> {
+    let text = strip_urls(text);
     let names = |word: &&str| {
         let mut letters = word.chars();
         letters.next().is_some_and(char::is_uppercase)
@@ -75,8 +75,8 @@ fn pairs(text: &str) -> Vec<String> {
 
 /// The topics of a text: `#hashtag` in lower case, `$CASHTAG` in upper case, `two words` in lower
 /// case.
-pub fn of_text(text: &str) -> BTreeSet<String> {
-    written(text)
+pub fn extract_topics(text: &str) -> BTreeSet<String> {
+    extract_spelled_topics(text)
         .into_iter()
         .map(|(topic, _)| topic)
         .take(MOST)
@@ -84,13 +84,13 @@ pub fn of_text(text: &str) -> BTreeSet<String> {
 }
 
 /// A topic as a text writes it.
-pub fn spelled(text: &str, topic: &str) -> Option<String> {
-    let mut all = written(text).into_iter();
+pub fn find_topic_spelling(text: &str, topic: &str) -> Option<String> {
+    let mut all = extract_spelled_topics(text).into_iter();
     all.find_map(|(known, spelled)| (known == topic).then_some(spelled))
 }
 
-fn written(text: &str) -> Vec<(String, String)> {
-    let found = base::text::entities(text);
+fn extract_spelled_topics(text: &str) -> Vec<(String, String)> {
+    let found = base::text::extract_entities(text);
     let tags = found.hashtags.iter();
     let tags = tags.map(|tag| {
         (
@@ -102,7 +102,7 @@ fn written(text: &str) -> Vec<(String, String)> {
         let name = format!("${}", tag.text.to_uppercase());
         (name.clone(), name)
     });
-    let pairs = pairs(text);
+    let pairs = capitalized_pairs(text);
     let pairs = pairs.into_iter().map(|pair| (pair.to_lowercase(), pair));
     let all = tags.chain(money).chain(pairs);
     all.filter(|(topic, _)| topic.chars().count() <= LONGEST)
@@ -110,8 +110,8 @@ fn written(text: &str) -> Vec<(String, String)> {
 }
 
 /// The sentences of a text, without addresses and with single spaces.
-pub(crate) fn sentences(text: &str) -> Vec<String> {
-    let text = without_addresses(text);
+pub(crate) fn split_sentences(text: &str) -> Vec<String> {
+    let text = strip_urls(text);
     let mut all = Vec::new();
     for line in text.lines() {
         let mut sentence = String::new();
@@ -132,27 +132,30 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_text, sentences, spelled, telling};
+    use super::{extract_topics, find_topic_spelling, significant_words, split_sentences};
 
     #[test]
     fn topics_are_tags_and_names() {
         let text = "The Tokyo Marathon, Won Today by $abc #RunFast https://a.com/Some/Name";
-        let topics: Vec<String> = of_text(text).into_iter().collect();
+        let topics: Vec<String> = extract_topics(text).into_iter().collect();
         assert_eq!(topics, ["#runfast", "$ABC", "tokyo marathon", "won today"]);
-        assert_eq!(spelled(text, "#runfast").as_deref(), Some("#RunFast"));
         assert_eq!(
-            spelled(text, "tokyo marathon").as_deref(),
+            find_topic_spelling(text, "#runfast").as_deref(),
+            Some("#RunFast")
+        );
+        assert_eq!(
+            find_topic_spelling(text, "tokyo marathon").as_deref(),
             Some("Tokyo Marathon")
         );
-        assert_eq!(spelled(text, "#other"), None);
-        assert!(of_text("Hello. World Is wide").is_empty());
+        assert_eq!(find_topic_spelling(text, "#other"), None);
+        assert!(extract_topics("Hello. World Is wide").is_empty());
     }
 
     #[test]
     fn sentences_and_words_have_no_addresses() {
         let text = "It rained.  All day! https://a.com/x.y\nAnd now";
-        assert_eq!(sentences(text), ["It rained.", "All day!", "And now"]);
-        let words: Vec<String> = telling(text).into_iter().collect();
+        assert_eq!(split_sentences(text), ["It rained.", "All day!", "And now"]);
+        let words: Vec<String> = significant_words(text).into_iter().collect();
         assert_eq!(words, ["day", "rained"]);
     }
 }

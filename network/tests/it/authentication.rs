@@ -1,7 +1,8 @@
-use base::oauth1::{Origin, Request, Signer};
-use base::{Credential, Scope, Scopes, Secret, Stop};
+use base::oauth1::{OAuth1Request, OAuth1Signer, RequestOrigin};
+use base::{Credential, Error, Scope, Scopes, Secret};
 use network::apps::{
-    self, AccessLevel, AuthConfig, AuthRequest, Authenticator, Kind, NewApp, Permission, Which,
+    self, AccessLevel, AppCredentialKind, AppRegistration, AuthConfig, AuthRequest, Authenticator,
+    OAuthClientKind, Permission,
 };
 use network::tokens;
 
@@ -16,12 +17,12 @@ fn authenticator(world: &World) -> Authenticator {
     Authenticator::new(world.store.clone(), &config).unwrap()
 }
 
-async fn app(world: &World) -> (apps::App, apps::Keys) {
+async fn app(world: &World) -> (apps::App, apps::AppCredentials) {
     let owner_id = world.user("owner").await;
-    let new = NewApp {
+    let new = AppRegistration {
         name: "demo".to_owned(),
         owner_id,
-        kind: Kind::Web,
+        kind: OAuthClientKind::Web,
         permission: Permission::Write,
         access_level: AccessLevel::Enterprise,
         callback_urls: Vec::new(),
@@ -45,27 +46,27 @@ fn with_bearer(token: &str) -> AuthRequest {
 }
 
 fn signed(
-    keys: &apps::Keys,
+    keys: &apps::AppCredentials,
     token: Option<(&Secret, &Secret)>,
     origin: &str,
     nonce: &str,
 ) -> AuthRequest {
-    let request = Request {
+    let request = OAuth1Request {
         method: "GET",
         path: "/2/users/me",
         query: "a=1",
-        ..Request::default()
+        ..OAuth1Request::default()
     };
-    let signer = Signer {
+    let signer = OAuth1Signer {
         consumer_key: &keys.api_key,
         consumer_secret: &keys.api_secret,
-        token: token.map(|(token, secret)| (token.reveal(), secret)),
+        token: token.map(|(token, secret)| (token.expose_secret(), secret)),
         nonce,
-        timestamp: base::clock::wall().seconds(),
-        further: &[],
+        timestamp: base::clock::wall_time().seconds(),
+        extra_parameters: &[],
     };
     let header = signer
-        .sign(&request, &Origin::parse(origin).unwrap())
+        .sign(&request, &RequestOrigin::parse(origin).unwrap())
         .unwrap();
     AuthRequest {
         path_and_query: "/2/users/me?a=1".to_owned(),
@@ -74,10 +75,10 @@ fn signed(
     }
 }
 
-fn refusal(stop: Stop) -> String {
+fn refusal(stop: Error) -> String {
     match stop {
-        Stop::Refused(refusal) => format!("{refusal:?}"),
-        Stop::Failed(fault) => panic!("{fault}"),
+        Error::Refused(refusal) => format!("{refusal:?}"),
+        Error::Failed(fault) => panic!("{fault}"),
     }
 }
 
@@ -89,7 +90,7 @@ fn each_kind_of_credential_names_its_caller_until_it_is_revoked() {
         let auth = authenticator(&world);
         let id = app.id;
         let caller = auth
-            .authenticate(&with_bearer(keys.bearer.reveal()))
+            .authenticate(&with_bearer(keys.bearer.expose_secret()))
             .await
             .unwrap()
             .unwrap();
@@ -97,7 +98,11 @@ fn each_kind_of_credential_names_its_caller_until_it_is_revoked() {
             (caller.app_id, caller.user, caller.credential),
             (id, None, Credential::App)
         );
-        let decoded = keys.bearer.reveal().replace("%2F", "/").replace("%3D", "=");
+        let decoded = keys
+            .bearer
+            .expose_secret()
+            .replace("%2F", "/")
+            .replace("%3D", "=");
         assert!(
             auth.authenticate(&with_bearer(&decoded))
                 .await
@@ -105,11 +110,11 @@ fn each_kind_of_credential_names_its_caller_until_it_is_revoked() {
                 .is_some()
         );
 
-        let scopes = Scopes::of(&[Scope::TweetRead, Scope::UsersRead]);
+        let scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
         let token = world
             .write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, Some(1000)))
             .await;
-        let request = with_bearer(token.reveal());
+        let request = with_bearer(token.expose_secret());
         let caller = auth.authenticate(&request).await.unwrap().unwrap();
         assert_eq!((caller.user, caller.scopes), (Some(ada), scopes));
         world.pass(1001);
@@ -118,16 +123,16 @@ fn each_kind_of_credential_names_its_caller_until_it_is_revoked() {
         let forever = world
             .write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None))
             .await;
-        let request = with_bearer(forever.reveal());
+        let request = with_bearer(forever.expose_secret());
         assert!(auth.authenticate(&request).await.unwrap().is_some());
         world
-            .write(move |tx| tokens::revoke(tx, forever.reveal()))
+            .write(move |tx| tokens::revoke(tx, forever.expose_secret()))
             .await;
         assert!(refusal(auth.authenticate(&request).await.unwrap_err()).contains("Token"));
 
-        let bearer = with_bearer(keys.bearer.reveal());
+        let bearer = with_bearer(keys.bearer.expose_secret());
         world
-            .write(move |tx| apps::rotate(tx, id, Which::Bearer))
+            .write(move |tx| apps::rotate_credential(tx, id, AppCredentialKind::Bearer))
             .await;
         assert!(refusal(auth.authenticate(&bearer).await.unwrap_err()).contains("Token"));
         assert!(
@@ -151,7 +156,7 @@ fn a_signature_holds_once_for_the_address_the_client_knows() {
         let (token, secret) = world
             .write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write))
             .await;
-        assert!(token.reveal().starts_with(&format!("{ada}-")));
+        assert!(token.expose_secret().starts_with(&format!("{ada}-")));
         let again = world
             .write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write))
             .await;

@@ -1,10 +1,10 @@
 //! Compliance jobs: their times, and what is said of whom.
 
-use base::{AppId, Stop};
-use network::apps::{AccessLevel, Kind, NewApp, Permission};
-use network::audit::By;
-use network::compliance::{self, NewJob};
-use network::posts::{Author, NewPost};
+use base::{AppId, Error};
+use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::audit::AuditActor;
+use network::compliance::{self, NewComplianceJob};
+use network::posts::{NewPost, PostAuthor};
 use network::users::{self, NewUser};
 use serde_json::Value;
 use store::Tx;
@@ -15,14 +15,14 @@ use crate::world::{START, World, on_each_engine};
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-fn job(kind: &str) -> NewJob {
-    NewJob {
+fn job(kind: &str) -> NewComplianceJob {
+    NewComplianceJob {
         kind: kind.to_owned(),
-        ..NewJob::default()
+        ..NewComplianceJob::default()
     }
 }
 
-async fn begin(world: &World, app: AppId, kind: &'static str) -> Result<ComplianceJob, Stop> {
+async fn begin(world: &World, app: AppId, kind: &'static str) -> Result<ComplianceJob, Error> {
     let work = move |tx: &mut Tx<'_>| compliance::create(tx, app, &job(kind));
     world.store.write(work).await
 }
@@ -32,13 +32,16 @@ async fn told(world: &World, app: AppId, kind: &'static str, ids: Vec<i64>) -> V
     let job = begin(world, app, kind).await.unwrap();
     let token = job.upload_token.clone();
     world
-        .write(move |tx| compliance::take(tx, &token, &ids))
+        .write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
         .await;
-    while world.write(|tx| Ok(compliance::work(tx)?)).await {}
+    while world
+        .write(|tx| Ok(compliance::process_next_part(tx)?))
+        .await
+    {}
     let token = job.download_token.clone();
     let read = move |tx: &mut Tx<'_>| {
-        let job = compliance::giving(tx, &token)?;
-        Ok(compliance::results(tx, job.id, 0)?)
+        let job = compliance::find_download_job(tx, &token)?;
+        Ok(compliance::list_results(tx, job.id, 0)?)
     };
     let lines = world.store.read(read).await.unwrap();
     let lines: String = lines.into_iter().map(|(_, lines)| lines).collect();
@@ -50,10 +53,10 @@ async fn told(world: &World, app: AppId, kind: &'static str, ids: Vec<i64>) -> V
 
 async fn app(world: &World) -> AppId {
     let owner = world.user("owner").await;
-    let new = NewApp {
+    let new = AppRegistration {
         name: "keeper".to_owned(),
         owner_id: owner,
-        kind: Kind::Web,
+        kind: OAuthClientKind::Web,
         permission: Permission::Read,
         access_level: AccessLevel::SelfServe,
         callback_urls: Vec::new(),
@@ -80,7 +83,7 @@ fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
                     ..NewUser::default()
                 };
                 let user = users::create(tx, &new)?.id;
-                let author = Author {
+                let author = PostAuthor {
                     user_id: user,
                     app_id: None,
                     self_serve: false,
@@ -105,7 +108,7 @@ fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
             network::posts::delete(tx, hung.0, hung.1[1])?;
             users::delete(tx, gone.0)?;
             users::suspend(tx, hung.0)?;
-            network::profiles::protect(tx, &By::operator(), shy.0, true).map(|_| ())
+            network::profiles::set_protected(tx, &AuditActor::operator(), shy.0, true).map(|_| ())
         };
         world.write(change).await;
         world.pass(MINUTE);
@@ -186,7 +189,7 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
         let token = first.upload_token.clone();
         let late = world
             .store
-            .write(move |tx| compliance::take(tx, &token, &[1]));
+            .write(move |tx| compliance::store_uploaded_ids(tx, &token, &[1]));
         assert!(late.await.is_err());
 
         // Two at once: one of them is taken. Many ids are looked at in parts, and each once.
@@ -196,13 +199,17 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
             let ids: Vec<i64> = (1..=2_500).collect();
             world
                 .store
-                .write(move |tx| compliance::take(tx, &token, &ids))
+                .write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
         };
         let (one, other) = tokio::join!(take(), take());
         assert_ne!(one.is_ok(), other.is_ok());
         assert_eq!(status(&second).await, "in_progress");
         assert!(begin(&world, app, "tweets").await.is_err());
-        let work = || world.store.write(|tx| Ok(compliance::work(tx)?));
+        let work = || {
+            world
+                .store
+                .write(|tx| Ok(compliance::process_next_part(tx)?))
+        };
         let mut rounds = 0;
         while work().await.unwrap() {
             rounds += 1;
@@ -214,22 +221,22 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
         let token = second.download_token.clone();
         let late = world
             .store
-            .read(move |tx| compliance::giving(tx, &token).map(|_| ()));
+            .read(move |tx| compliance::find_download_job(tx, &token).map(|_| ()));
         assert!(late.await.is_err());
 
         world.pass(7 * DAY + 1);
-        let kept = network::sweeping::Kept {
+        let kept = network::retention::RetentionPeriods {
             session_ttl_ms: DAY,
             log_ms: DAY,
             deliveries_ms: i64::MAX,
             audit_ms: DAY,
         };
-        network::sweeping::sweep(&world.store, kept, world.clock.now())
+        network::retention::prune_expired(&world.store, kept, world.clock.now())
             .await
             .unwrap();
         let read = move |tx: &mut Tx<'_>| {
             let jobs = compliance::list(tx, app, "tweets", None)?.len();
-            Ok((jobs, compliance::results(tx, second.id, 0)?.len()))
+            Ok((jobs, compliance::list_results(tx, second.id, 0)?.len()))
         };
         assert_eq!(world.store.read(read).await.unwrap(), (0, 0));
     });

@@ -1,9 +1,9 @@
 //! Connections to streams: bounded wherever they are, ended wherever they are.
 
-use base::refusal::{Connecting, Unproven};
-use base::{AppId, Refusal, Stop};
-use network::apps::{self, AccessLevel, Kind, NewApp, Permission};
-use network::connections::{self, Which};
+use base::refusal::{AuthenticationProblem, StreamConnectionRefusal};
+use base::{AppId, Error, Refusal};
+use network::apps::{self, AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::connections::{self, ConnectionSelector};
 use store::Tx;
 use store::connections::{self as stored, StreamConnection};
 
@@ -13,10 +13,10 @@ const MOST: usize = 1;
 
 /// An app, with or without its token.
 async fn app(world: &World, token: bool) -> AppId {
-    let new = NewApp {
+    let new = AppRegistration {
         owner_id: world.user("owner").await,
         name: "app".to_owned(),
-        kind: Kind::Web,
+        kind: OAuthClientKind::Web,
         permission: Permission::Write,
         access_level: AccessLevel::SelfServe,
         callback_urls: Vec::new(),
@@ -44,7 +44,7 @@ fn connection(world: &World, app: AppId, node: i64) -> StreamConnection {
         endpoint: "filtered_stream".to_owned(),
         part: 1,
         node,
-        seen_at: base::clock::wall(),
+        seen_at: base::clock::wall_time(),
         client: String::new(),
         connected_at: world.store.context().clock.now(),
         disconnected_at: None,
@@ -64,16 +64,16 @@ fn another_nodes_connections_count_while_it_lives() {
         open(here.clone()).await.unwrap();
         let shared = world.store.is_shared();
         let there = open(connection(&world, app, 1)).await;
-        let full = Refusal::Connection(Connecting::TooMany);
+        let full = Refusal::Connection(StreamConnectionRefusal::TooManyConnections);
         assert_eq!(
-            matches!(&there, Err(Stop::Refused(why)) if *why == full),
+            matches!(&there, Err(Error::Refused(why)) if *why == full),
             shared,
             "{there:?}"
         );
         // A node that has gone without a word does not hold its slots for ever.
-        let later = base::clock::wall().plus_ms(40_000);
+        let later = base::clock::wall_time().plus_ms(40_000);
         world
-            .write(move |tx| Ok(connections::keep(tx, 7, later)?))
+            .write(move |tx| Ok(connections::record_heartbeat(tx, 7, later)?))
             .await;
         let left = world.write(move |tx| Ok(stored::list_open_by_app(tx, app)?));
         assert!(left.await.is_empty());
@@ -84,7 +84,7 @@ fn another_nodes_connections_count_while_it_lives() {
         let row = of_now.clone();
         world.write(move |tx| Ok(stored::insert(tx, &row)?)).await;
         world
-            .write(move |tx| Ok(connections::begin(tx, 1, below)?))
+            .write(move |tx| Ok(connections::reset_node_connections(tx, 1, below)?))
             .await;
         let left = world.write(move |tx| Ok(stored::list_open_by_app(tx, app)?));
         assert_eq!(left.await, [of_now]);
@@ -100,18 +100,25 @@ fn those_that_are_ended_are_told_to_the_nodes_that_hold_them() {
             world.write(move |tx| Ok(stored::insert(tx, &row)?)).await;
         }
         let names = vec![rows[1].uuid.clone(), "another".to_owned()];
-        let which = Which::Named(names.clone());
+        let which = ConnectionSelector::Named(names.clone());
         let mut ended = world
-            .write(move |tx| Ok(connections::end(tx, app, &which, "killed")?))
+            .write(move |tx| Ok(connections::terminate(tx, app, &which, "killed")?))
             .await;
-        ended.sort_by_key(|one| one.failed.is_some());
+        ended.sort_by_key(|one| one.failure.is_some());
         let said: Vec<(&str, bool)> = ended
             .iter()
-            .map(|one| (one.uuid.as_str(), one.failed.is_none()))
+            .map(|one| (one.uuid.as_str(), one.failure.is_none()))
             .collect();
         assert_eq!(said, [(names[0].as_str(), true), ("another", false)]);
         let all = world
-            .write(move |tx| Ok(connections::end(tx, app, &Which::All, "killed")?))
+            .write(move |tx| {
+                Ok(connections::terminate(
+                    tx,
+                    app,
+                    &ConnectionSelector::All,
+                    "killed",
+                )?)
+            })
             .await;
         assert_eq!(all.len(), 1, "the other one");
         let told = world.log().await;
@@ -134,7 +141,7 @@ fn a_token_that_ended_meanwhile_opens_nothing() {
             .store
             .write(move |tx| connections::open(tx, &row, MOST, 0))
             .await;
-        let token = Refusal::Unauthenticated(Unproven::Token);
-        assert!(matches!(refused, Err(Stop::Refused(why)) if why == token));
+        let token = Refusal::Unauthenticated(AuthenticationProblem::Token);
+        assert!(matches!(refused, Err(Error::Refused(why)) if why == token));
     });
 }

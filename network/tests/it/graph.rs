@@ -1,10 +1,12 @@
 use std::sync::Arc;
 
-use base::{Refusal, Stop, UserId};
-use network::audit::By;
-use network::follows::{self, Standing};
-use network::homes::Homes;
-use network::visibility::{may_message, may_touch, reached, touched};
+use base::{Error, Refusal, UserId};
+use network::audit::AuditActor;
+use network::follows::{self, FollowState};
+use network::home_timelines::HomeTimelines;
+use network::visibility::{
+    find_interactable_post, find_reachable_user, require_may_message, require_post_access,
+};
 use network::{blocks, mutes, profiles, timelines, users};
 use store::Tx;
 use store::graph::{self, RelationKind};
@@ -12,16 +14,16 @@ use store::posts::{NewPostDetails, PageRange, Post};
 
 use crate::world::{World, on_each_engine};
 
-const FOLLOWING: Standing = Standing {
+const FOLLOWING: FollowState = FollowState {
     following: true,
     pending: false,
 };
-const PENDING: Standing = Standing {
+const PENDING: FollowState = FollowState {
     following: false,
     pending: true,
 };
 
-async fn follow(world: &World, source: UserId, target: UserId) -> Standing {
+async fn follow(world: &World, source: UserId, target: UserId) -> FollowState {
     world
         .write(move |tx| follows::follow(tx, source, target))
         .await
@@ -35,7 +37,7 @@ async fn block(world: &World, source: UserId, target: UserId) {
 
 async fn protect(world: &World, user: UserId, protected: bool) {
     world
-        .write(move |tx| profiles::protect(tx, &By::default(), user, protected))
+        .write(move |tx| profiles::set_protected(tx, &AuditActor::default(), user, protected))
         .await;
 }
 
@@ -43,7 +45,7 @@ async fn protect(world: &World, user: UserId, protected: bool) {
 async fn ties(world: &World, user: UserId) -> (i64, i64, usize) {
     let work = move |tx: &mut Tx<'_>| {
         let found = store::users::find_by_id(tx, user)?.unwrap();
-        let waiting = follows::requests(tx, user, &PageRange::newest(100))?;
+        let waiting = follows::list_requests(tx, user, &PageRange::newest(100))?;
         Ok((found.followers_count, found.following_count, waiting.len()))
     };
     world.store.read(work).await.unwrap()
@@ -76,14 +78,18 @@ fn a_protected_user_is_followed_by_approval() {
         }
         assert_eq!(follow(&world, bob, shy).await, PENDING);
         assert_eq!(ties(&world, shy).await, (0, 0, 2));
-        world.write(move |tx| follows::approve(tx, shy, ada)).await;
+        world
+            .write(move |tx| follows::approve_request(tx, shy, ada))
+            .await;
         assert_eq!(follow(&world, ada, shy).await, FOLLOWING);
         assert_eq!(ties(&world, shy).await, (1, 0, 1));
-        world.write(move |tx| follows::deny(tx, shy, bob)).await;
+        world
+            .write(move |tx| follows::deny_request(tx, shy, bob))
+            .await;
         assert_eq!(ties(&world, shy).await, (1, 0, 0));
         for who in [bob, ada] {
             let again = world
-                .refused(move |tx| follows::approve(tx, shy, who))
+                .refused(move |tx| follows::approve_request(tx, shy, who))
                 .await;
             assert!(again.starts_with("NotFound"), "{again}");
         }
@@ -172,9 +178,9 @@ fn many_acts_at_once_leave_counters_that_agree_and_no_follow_beside_a_block() {
         protect(&world, people[0], true).await;
         let people: [UserId; 5] = people.try_into().unwrap();
         let acts = async |seed| {
-            let chance = base::Chance::seeded(seed);
+            let chance = base::Rng::from_seed(seed);
             for _ in 0..100 {
-                let dice: [u8; 3] = chance.bytes().unwrap();
+                let dice: [u8; 3] = chance.random_bytes().unwrap();
                 let [one, other] = [dice[0], dice[1]].map(|side| people[usize::from(side) % 5]);
                 let act = move |tx: &mut Tx<'_>| random_act(tx, dice[2], one, other);
                 world.store.write(act).await.unwrap();
@@ -185,22 +191,22 @@ fn many_acts_at_once_leave_counters_that_agree_and_no_follow_beside_a_block() {
     });
 }
 
-fn random_act(tx: &mut Tx<'_>, dice: u8, one: UserId, other: UserId) -> Result<(), Stop> {
+fn random_act(tx: &mut Tx<'_>, dice: u8, one: UserId, other: UserId) -> Result<(), Error> {
     let done = match dice % 8 {
         0..=2 => follows::follow(tx, one, other).map(drop),
         3 => follows::unfollow(tx, one, other)
             .map(drop)
-            .map_err(Stop::from),
+            .map_err(Error::from),
         4 => blocks::block(tx, one, other),
         5 => blocks::unblock(tx, one, other)
             .map(drop)
-            .map_err(Stop::from),
-        6 => follows::approve(tx, one, other),
-        _ => profiles::protect(tx, &By::default(), one, dice > 127).map(drop),
+            .map_err(Error::from),
+        6 => follows::approve_request(tx, one, other),
+        _ => profiles::set_protected(tx, &AuditActor::default(), one, dice > 127).map(drop),
     };
     match done {
-        Err(Stop::Refused(_)) | Ok(()) => Ok(()),
-        failed @ Err(Stop::Failed(_)) => failed,
+        Err(Error::Refused(_)) | Ok(()) => Ok(()),
+        failed @ Err(Error::Failed(_)) => failed,
     }
 }
 
@@ -238,12 +244,12 @@ fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
                 Ok(())
             })
             .await;
-        let homes = Arc::new(Homes::default());
+        let homes = Arc::new(HomeTimelines::default());
         let home = async || {
             let homes = homes.clone();
             let read = world.store.read(move |tx| {
                 let reader = store::users::find_by_id(tx, ada)?.unwrap();
-                Ok(timelines::home(
+                Ok(timelines::load_home_page(
                     tx,
                     &homes,
                     &reader,
@@ -269,16 +275,16 @@ fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
 }
 
 /// How acting on something ended: the refusal's kind, or `ok`.
-fn word<T>(done: Result<T, Stop>) -> &'static str {
+fn word<T>(done: Result<T, Error>) -> &'static str {
     match done {
         Ok(_) => "ok",
-        Err(Stop::Refused(Refusal::NotFound(_))) => "missing",
-        Err(Stop::Refused(Refusal::NotVisible(_))) => "hidden",
-        Err(Stop::Refused(Refusal::Forbidden {
+        Err(Error::Refused(Refusal::NotFound(_))) => "missing",
+        Err(Error::Refused(Refusal::NotVisible(_))) => "hidden",
+        Err(Error::Refused(Refusal::Forbidden {
             code: Some(136), ..
         })) => "blocked",
-        Err(Stop::Refused(Refusal::Forbidden { code: Some(63), .. })) => "suspended",
-        Err(Stop::Refused(Refusal::Forbidden {
+        Err(Error::Refused(Refusal::Forbidden { code: Some(63), .. })) => "suspended",
+        Err(Error::Refused(Refusal::Forbidden {
             code: Some(349), ..
         })) => "closed",
         Err(other) => panic!("{other:?}"),
@@ -295,10 +301,10 @@ fn who_may_act_on_whom_is_decided_in_one_place() {
             let read = world.store.read(move |tx| {
                 let target = store::users::find_by_id(tx, author)?.unwrap();
                 Ok([
-                    word(may_touch(tx, actor, &post, "tweet_id")),
-                    word(touched(tx, actor, post.id, "tweet_id")),
-                    word(reached(tx, actor, author, "target_user_id")),
-                    word(may_message(tx, actor, &target)),
+                    word(require_post_access(tx, actor, &post, "tweet_id")),
+                    word(find_interactable_post(tx, actor, post.id, "tweet_id")),
+                    word(find_reachable_user(tx, actor, author, "target_user_id")),
+                    word(require_may_message(tx, actor, &target)),
                 ])
             });
             (what.to_owned(), read.await.unwrap())
@@ -365,7 +371,9 @@ fn verified_followers_are_counted_whoever_comes_first() {
                 .verified_followers_count
         };
         let verify = async |user: UserId, kind: &'static str| {
-            let work = move |tx: &mut Tx<'_>| profiles::verify(tx, &By::default(), user, kind);
+            let work = move |tx: &mut Tx<'_>| {
+                profiles::set_verified_type(tx, &AuditActor::default(), user, kind)
+            };
             world.write(work).await;
         };
         follow(&world, ada, bob).await;

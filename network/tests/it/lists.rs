@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use base::UserId;
-use network::homes::Homes;
-use network::lists::{self, Change, MOST_LISTS, MOST_MEMBERS, NewList};
+use network::home_timelines::HomeTimelines;
+use network::lists::{self, ListChanges, MAX_LISTS, MAX_MEMBERS, NewList};
 use network::posts::{self, NewPost};
 use network::timelines;
 use store::Tx;
@@ -30,7 +30,7 @@ fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let newest = world.write(move |tx| {
-            let made = (0..MOST_LISTS).map(|number| {
+            let made = (0..MAX_LISTS).map(|number| {
                 let name = format!("list {number}");
                 lists::create(tx, ada, &named(&name)).map(|list| list.id)
             });
@@ -47,7 +47,7 @@ fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
         world
             .write(move |tx| {
                 let list = store::lists::find_by_id(tx, id)?.unwrap();
-                for number in 0..MOST_MEMBERS {
+                for number in 0..MAX_MEMBERS {
                     let user =
                         User::new(UserId::new(1_000 + number), &format!("m{number}"), tx.now());
                     store::users::insert(tx, &user, "")?;
@@ -61,9 +61,9 @@ fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
         // Who is on it already stays on it.
         let again = move |tx: &mut Tx<'_>| lists::add_member(tx, ada, id, UserId::new(1_000));
         assert!(!world.write(again).await);
-        let change = Change {
+        let change = ListChanges {
             private: Some(true),
-            ..Change::default()
+            ..ListChanges::default()
         };
         world
             .write(move |tx| lists::update(tx, ada, id, &change).map(drop))
@@ -92,20 +92,20 @@ fn a_lists_timeline_reaches_back_eight_hundred_posts() {
                 Ok(())
             })
             .await;
-        let homes = Arc::new(Homes::default());
+        let homes = Arc::new(HomeTimelines::default());
         let (mut span, mut walked) = (PageRange::newest(90), Vec::new());
         loop {
             let homes = Arc::clone(&homes);
             let page = world.store.read(move |tx| {
                 let list = store::lists::find_by_id(tx, id)?.unwrap();
-                Ok(timelines::of_list(tx, &homes, &list, &span)?)
+                Ok(timelines::load_list_page(tx, &homes, &list, &span)?)
             });
             let page = page.await.unwrap();
             walked.extend(page.posts.iter().map(|post| post.text.clone()));
             if !page.more {
                 break;
             }
-            span.below = page.looked_at.unwrap().1.get();
+            span.below = page.scanned_range.unwrap().1.get();
         }
         let expected: Vec<_> = (30..830).rev().map(|number| format!("p{number}")).collect();
         assert_eq!(walked, expected);

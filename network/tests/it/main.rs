@@ -5,8 +5,10 @@
 mod world;
 
 #[cfg(test)]
-mod acting;
+mod post_actions;
 
+#[cfg(test)]
+mod audit;
 #[cfg(test)]
 mod authentication;
 #[cfg(test)]
@@ -14,13 +16,11 @@ mod compliance;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
-mod facts;
+mod emails;
+#[cfg(test)]
+mod encryption;
 #[cfg(test)]
 mod graph;
-#[cfg(test)]
-mod joining;
-#[cfg(test)]
-mod letters;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
@@ -34,21 +34,21 @@ mod polls;
 #[cfg(test)]
 mod portal;
 #[cfg(test)]
+mod post_facts;
+#[cfg(test)]
 mod posting;
 #[cfg(test)]
-mod record;
+mod registration;
+#[cfg(test)]
+mod retention;
 #[cfg(test)]
 mod rules;
-#[cfg(test)]
-mod sealing;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod sign_in;
 #[cfg(test)]
 mod storing;
-#[cfg(test)]
-mod sweeping;
 #[cfg(test)]
 mod timelines;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Direct messages as the log tells of them.
 
 use base::UserId;
-use network::messages::{self, NewMessage, Sender, mark_read, typing};
+use network::messages::{self, MessageSender, NewMessage, indicate_typing, mark_read};
 use serde_json::{Value, json};
 
 use crate::world::{World, on_each_engine};
@@ -23,8 +23,8 @@ fn text(text: &str) -> NewMessage {
     }
 }
 
-fn by(user: UserId) -> Sender {
-    Sender {
+fn by(user: UserId) -> MessageSender {
+    MessageSender {
         user_id: user,
         app_id: None,
     }
@@ -38,19 +38,19 @@ fn what_happens_is_told_to_whom_it_reaches_and_never_what_was_said() {
         let cid = world.user("cid").await;
         let (two, group) = world
             .write(move |tx| {
-                let two = messages::send_to(tx, &by(ada), bob, &text("canary"))?;
-                let group = messages::begin(tx, &by(ada), &[bob, cid], &text("canary"))?;
+                let two = messages::send_to_user(tx, &by(ada), bob, &text("canary"))?;
+                let group = messages::create_group(tx, &by(ada), &[bob, cid], &text("canary"))?;
                 network::blocks::block_messages(tx, cid, ada)?;
-                messages::send(
+                messages::send_to_conversation(
                     tx,
                     &by(ada),
                     &group.conversation.to_string(),
                     &text("canary"),
                 )?;
                 mark_read(tx, &two.conversation, bob, None)?;
-                typing(tx, &two.conversation, bob)?;
-                messages::leave(tx, &group.conversation, bob)?;
-                messages::remove(tx, bob, two.id)?;
+                indicate_typing(tx, &two.conversation, bob)?;
+                messages::leave_group(tx, &group.conversation, bob)?;
+                messages::delete_event(tx, bob, two.id)?;
                 Ok((two, group))
             })
             .await;

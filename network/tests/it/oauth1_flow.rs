@@ -3,13 +3,14 @@
 mod callbacks;
 mod granted;
 
-use base::{Secret, Stop, UserId};
-use network::apps::{self, AccessLevel, App, Kind, NewApp, Permission};
-use network::audit::By;
+use base::{Error, Secret, UserId};
+use network::apps::{self, AccessLevel, App, AppRegistration, OAuthClientKind, Permission};
+use network::audit::AuditActor;
 use network::oauth1_flow::{
-    self as flow, Access, Approved, Gone, Outcome, Pair, Ports, REQUEST_TTL_MS, TRIES,
+    self as flow, GrantOutcome, LoopbackPorts, MAX_VERIFIER_TRIES, OAuth1AccessToken,
+    OAuth1Approval, REQUEST_TTL_MS, RequestTokenPair, RequestTokenProblem,
 };
-use network::tokens::{self, Known};
+use network::tokens::{self, InspectedToken};
 use tokio::task::JoinSet;
 
 use crate::world::{World, on_each_engine};
@@ -19,10 +20,10 @@ const WRONG: &str = "Reverse auth credentials are invalid";
 const OVER: &str = "Unauthenticated(Token)";
 
 pub(crate) async fn app(world: &World, name: &'static str, callbacks: &[&str]) -> App {
-    let new = NewApp {
+    let new = AppRegistration {
         name: name.to_owned(),
         owner_id: UserId::new(1),
-        kind: Kind::Web,
+        kind: OAuthClientKind::Web,
         permission: Permission::Write,
         access_level: AccessLevel::SelfServe,
         callback_urls: callbacks.iter().map(|url| (*url).to_owned()).collect(),
@@ -39,64 +40,78 @@ pub(crate) async fn ask(
     app: &App,
     callback: &'static str,
     level: Option<Permission>,
-) -> Pair {
+) -> RequestTokenPair {
     let app = app.clone();
     world
-        .write(move |tx| flow::request(tx, &app, callback, level, Ports::Exact))
+        .write(move |tx| flow::issue_request_token(tx, &app, callback, level, LoopbackPorts::Exact))
         .await
 }
 
-fn by(user: UserId) -> By {
-    By::user(user, "192.0.2.1")
+fn by(user: UserId) -> AuditActor {
+    AuditActor::user(user, "192.0.2.1")
 }
 
-async fn approve(world: &World, pair: &Pair, user: UserId) -> Result<Approved, Gone> {
+async fn approve(
+    world: &World,
+    pair: &RequestTokenPair,
+    user: UserId,
+) -> Result<OAuth1Approval, RequestTokenProblem> {
     let token = pair.token.clone();
     world
-        .write(move |tx| flow::approve(tx, token.reveal(), &by(user)))
+        .write(move |tx| flow::approve(tx, token.expose_secret(), &by(user)))
         .await
 }
 
-async fn deny(world: &World, pair: &Pair) -> Result<Option<String>, Gone> {
+async fn deny(
+    world: &World,
+    pair: &RequestTokenPair,
+) -> Result<Option<String>, RequestTokenProblem> {
     let token = pair.token.clone();
     let by = by(UserId::new(1));
     world
-        .write(move |tx| flow::deny(tx, token.reveal(), &by))
+        .write(move |tx| flow::deny(tx, token.expose_secret(), &by))
         .await
 }
 
-async fn pending(world: &World, token: &Secret) -> Result<Permission, Gone> {
+async fn pending(world: &World, token: &Secret) -> Result<Permission, RequestTokenProblem> {
     let token = token.clone();
     let found = world
-        .write(move |tx| flow::pending(tx, token.reveal()))
+        .write(move |tx| flow::find_pending_authorization(tx, token.expose_secret()))
         .await;
     found.map(|waiting| waiting.permission)
 }
 
 /// The access token, or why not, as the HTTP floor would get it.
-async fn exchange(world: &World, app: &App, pair: &Pair, verifier: &str) -> Result<Access, String> {
+async fn exchange(
+    world: &World,
+    app: &App,
+    pair: &RequestTokenPair,
+    verifier: &str,
+) -> Result<OAuth1AccessToken, String> {
     let (app, token, verifier) = (app.clone(), pair.token.clone(), verifier.to_owned());
-    let work = move |tx: &mut store::Tx<'_>| flow::exchange(tx, &app, token.reveal(), &verifier);
+    let work = move |tx: &mut store::Tx<'_>| {
+        flow::exchange_request_token(tx, &app, token.expose_secret(), &verifier)
+    };
     let answer = world.store.write(work).await;
-    match answer.and_then(Outcome::into_result) {
+    match answer.and_then(GrantOutcome::into_result) {
         Ok(access) => Ok(access),
-        Err(Stop::Refused(refusal)) => Err(format!("{refusal:?}")),
-        Err(Stop::Failed(fault)) => panic!("{fault}"),
+        Err(Error::Refused(refusal)) => Err(format!("{refusal:?}")),
+        Err(Error::Failed(fault)) => panic!("{fault}"),
     }
 }
 
-fn verifier(approved: Result<Approved, Gone>) -> String {
+fn verifier(approved: Result<OAuth1Approval, RequestTokenProblem>) -> String {
     match approved.unwrap() {
-        Approved::Pin(pin) => pin,
-        Approved::Redirect(url) => url.split_once("oauth_verifier=").unwrap().1.to_owned(),
+        OAuth1Approval::Pin(pin) => pin,
+        OAuth1Approval::Redirect(url) => url.split_once("oauth_verifier=").unwrap().1.to_owned(),
     }
 }
 
 async fn level_of(world: &World, token: &Secret) -> String {
     let token = token.clone();
-    let work = move |tx: &mut store::Tx<'_>| Ok(tokens::inspect(tx, token.reveal())?);
+    let work = move |tx: &mut store::Tx<'_>| Ok(tokens::inspect(tx, token.expose_secret())?);
     match world.write(work).await {
-        Some(Known::OAuth1(token)) if token.revoked_at.is_none() => token.permission,
+        Some(InspectedToken::OAuth1(token)) if token.revoked_at.is_none() => token.permission,
         other => panic!("{other:?}"),
     }
 }
@@ -107,26 +122,26 @@ fn a_user_who_approves_comes_back_with_a_verifier_that_works_once() {
         let app = app(&world, "demo", &[CALLBACK]).await;
         let ada = world.user("ada").await;
         let pair = ask(&world, &app, "https://client.example/cb?id=7&x=%20", None).await;
-        assert!(pair.token.reveal().len() >= 27);
+        assert!(pair.token.expose_secret().len() >= 27);
         assert_eq!(pending(&world, &pair.token).await, Ok(Permission::Write));
-        let Ok(Approved::Redirect(url)) = approve(&world, &pair, ada).await else {
+        let Ok(OAuth1Approval::Redirect(url)) = approve(&world, &pair, ada).await else {
             panic!("no redirect");
         };
         let head = format!(
             "https://client.example/cb?id=7&x=%20&oauth_token={}&oauth_verifier=",
-            pair.token.reveal()
+            pair.token.expose_secret()
         );
         let code = url.strip_prefix(&head).unwrap();
         assert_eq!(code.len(), 32);
         let access = exchange(&world, &app, &pair, code).await.unwrap();
         assert_eq!((access.user_id, access.screen_name.as_str()), (ada, "ada"));
-        assert!(access.token.reveal().starts_with(&format!("{ada}-")));
+        assert!(access.token.expose_secret().starts_with(&format!("{ada}-")));
         assert_eq!(level_of(&world, &access.token).await, "write");
         let twice = exchange(&world, &app, &pair, code).await.unwrap_err();
         assert_eq!(twice, OVER);
         let token = pair.token.clone();
         let kept = world
-            .write(move |tx| Ok(flow::secret_of(tx, token.reveal())?))
+            .write(move |tx| Ok(flow::find_request_token_secret(tx, token.expose_secret())?))
             .await
             .unwrap();
         assert_eq!((kept.app_id, kept.secret), (app.id, pair.secret));
@@ -141,7 +156,7 @@ fn a_user_who_approves_comes_back_with_a_verifier_that_works_once() {
         );
         let text = access.token.clone();
         world
-            .write(move |tx| tokens::revoke(tx, text.reveal()))
+            .write(move |tx| tokens::revoke(tx, text.expose_secret()))
             .await;
         let pair = ask(&world, &app, CALLBACK, None).await;
         let code = verifier(approve(&world, &pair, ada).await);
@@ -166,7 +181,13 @@ enum Before {
 }
 
 /// Brings a request token to where a row of the table wants it; its verifier.
-async fn prepare(world: &World, app: &mut App, user: UserId, pair: &Pair, to: Before) -> String {
+async fn prepare(
+    world: &World,
+    app: &mut App,
+    user: UserId,
+    pair: &RequestTokenPair,
+    to: Before,
+) -> String {
     let mut code = "none".to_owned();
     match to {
         Before::Nothing | Before::Denied | Before::Expired => {}
@@ -175,13 +196,13 @@ async fn prepare(world: &World, app: &mut App, user: UserId, pair: &Pair, to: Be
     match to {
         Before::Nothing | Before::Approved => {}
         Before::Denied => {
-            let wanted = format!("{CALLBACK}?denied={}", pair.token.reveal());
+            let wanted = format!("{CALLBACK}?denied={}", pair.token.expose_secret());
             assert_eq!(deny(world, pair).await, Ok(Some(wanted)));
         }
         Before::Exchanged => drop(exchange(world, app, pair, &code).await.unwrap()),
         Before::Expired | Before::ApprovedThenExpired => world.pass(REQUEST_TTL_MS),
         Before::Guessed => {
-            for _ in 0..TRIES {
+            for _ in 0..MAX_VERIFIER_TRIES {
                 let wrong = exchange(world, app, pair, "wrong").await.unwrap_err();
                 assert!(wrong.contains(WRONG), "{wrong}");
             }
@@ -203,15 +224,27 @@ fn each_state_refuses_what_does_not_follow_from_it() {
         let app_over = "Unauthenticated(App)";
         let table = [
             (Before::Nothing, None, WRONG),
-            (Before::Approved, Some(Gone::Used), "ok"),
-            (Before::Denied, Some(Gone::Denied), OVER),
-            (Before::Exchanged, Some(Gone::Used), OVER),
-            (Before::Expired, Some(Gone::Expired), OVER),
-            (Before::ApprovedThenExpired, Some(Gone::Used), OVER),
-            (Before::Guessed, Some(Gone::Used), OVER),
-            (Before::AppSuspended, Some(Gone::Used), app_over),
-            (Before::AppDeleted, Some(Gone::Used), app_over),
-            (Before::UserSuspended, Some(Gone::Used), OVER),
+            (Before::Approved, Some(RequestTokenProblem::Used), "ok"),
+            (Before::Denied, Some(RequestTokenProblem::Denied), OVER),
+            (Before::Exchanged, Some(RequestTokenProblem::Used), OVER),
+            (Before::Expired, Some(RequestTokenProblem::Expired), OVER),
+            (
+                Before::ApprovedThenExpired,
+                Some(RequestTokenProblem::Used),
+                OVER,
+            ),
+            (Before::Guessed, Some(RequestTokenProblem::Used), OVER),
+            (
+                Before::AppSuspended,
+                Some(RequestTokenProblem::Used),
+                app_over,
+            ),
+            (
+                Before::AppDeleted,
+                Some(RequestTokenProblem::Used),
+                app_over,
+            ),
+            (Before::UserSuspended, Some(RequestTokenProblem::Used), OVER),
         ];
         for (before, gone, exchanged) in table {
             let name = format!("{before:?}").to_lowercase();
@@ -237,11 +270,14 @@ fn each_state_refuses_what_does_not_follow_from_it() {
                 }
             }
             world.write(move |tx| apps::delete(tx, id)).await;
-            let waits = gone.unwrap_or(Gone::App);
+            let waits = gone.unwrap_or(RequestTokenProblem::App);
             assert_eq!(pending(&world, &pair.token).await, Err(waits), "{before:?}");
         }
         let unknown = Secret::new("x".repeat(32));
-        assert_eq!(pending(&world, &unknown).await, Err(Gone::Unknown));
+        assert_eq!(
+            pending(&world, &unknown).await,
+            Err(RequestTokenProblem::Unknown)
+        );
     });
 }
 
@@ -259,7 +295,7 @@ fn only_the_app_that_asked_exchanges_and_nothing_is_missing() {
             exchange(&world, &other, &pair, &code).await.unwrap_err(),
             OVER
         );
-        let none = Pair {
+        let none = RequestTokenPair {
             token: Secret::new(""),
             ..pair.clone()
         };
@@ -282,7 +318,7 @@ fn a_pin_has_seven_digits_and_five_tries() {
             pin.len() == 7 && pin.bytes().all(|digit| digit.is_ascii_digit()),
             "{pin}"
         );
-        for _ in 1..TRIES {
+        for _ in 1..MAX_VERIFIER_TRIES {
             assert!(exchange(&world, &app, &pair, "0000000").await.is_err());
         }
         assert!(
@@ -299,13 +335,14 @@ fn a_pin_has_seven_digits_and_five_tries() {
         for guess in 0..40 {
             let (store, app, token) = (world.store.clone(), app.clone(), pair.token.clone());
             let guess = format!("{guess:07}");
-            let work =
-                move |tx: &mut store::Tx<'_>| flow::exchange(tx, &app, token.reveal(), &guess);
+            let work = move |tx: &mut store::Tx<'_>| {
+                flow::exchange_request_token(tx, &app, token.expose_secret(), &guess)
+            };
             guesses.spawn(async move { store.write(work).await });
         }
         let heard = guesses.join_all().await;
         let heard = heard.iter().filter(|answer| answer.is_ok()).count();
-        assert_eq!(i64::try_from(heard).unwrap(), TRIES);
+        assert_eq!(i64::try_from(heard).unwrap(), MAX_VERIFIER_TRIES);
         assert_eq!(exchange(&world, &app, &pair, &pin).await.unwrap_err(), OVER);
     });
 }
@@ -321,17 +358,18 @@ fn of_many_exchanges_at_once_one_wins() {
         for _ in 0..50 {
             let (store, app, token) = (world.store.clone(), app.clone(), pair.token.clone());
             let code = code.clone();
-            let work =
-                move |tx: &mut store::Tx<'_>| flow::exchange(tx, &app, token.reveal(), &code);
+            let work = move |tx: &mut store::Tx<'_>| {
+                flow::exchange_request_token(tx, &app, token.expose_secret(), &code)
+            };
             all.spawn(async move { store.write(work).await });
         }
         let answers = all.join_all().await;
         let won = answers
             .iter()
-            .filter(|answer| matches!(answer, Ok(Outcome::Done(_))))
+            .filter(|answer| matches!(answer, Ok(GrantOutcome::Done(_))))
             .count();
         assert_eq!(won, 1);
-        let refused = |answer: &&Result<_, Stop>| matches!(answer, Err(Stop::Refused(_)));
+        let refused = |answer: &&Result<_, Error>| matches!(answer, Err(Error::Refused(_)));
         assert_eq!(answers.iter().filter(refused).count(), 49);
     });
 }

@@ -1,18 +1,21 @@
 //! The authorization code flow: what is asked, what is answered, and what comes of it.
 
-mod asking;
+mod authorize;
 mod client;
-mod lasting;
 mod races;
+mod token_lifetime;
 
-use base::pkce::Method;
-use base::{Secret, Stop, UserId};
-use network::apps::{self, AccessLevel, App, Keys, Kind, NewApp, Permission};
-use network::audit::By;
-use network::oauth2_flow::{
-    self as flow, AuthorizeRequest, CODE_TTL_MS, CodeExchange, Credentials, Granted, Outcome, Rules,
+use base::pkce::ChallengeMethod;
+use base::{Error, Secret, UserId};
+use network::apps::{
+    self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind, Permission,
 };
-use network::tokens::{self, Known};
+use network::audit::AuditActor;
+use network::oauth2_flow::{
+    self as flow, AuthorizeRequest, CODE_TTL_MS, ClientCredentials, CodeExchangeRequest,
+    GrantOutcome, IssuedTokens, OAuth2Config,
+};
+use network::tokens::{self, InspectedToken};
 use store::Tx;
 
 use crate::world::{World, on_each_engine};
@@ -28,10 +31,10 @@ const OTHER_VERIFIER: &str = "invalid_request: Value passed for the code verifie
     the code challenge.";
 const TOKEN: &str = "invalid_request: Value passed for the token was invalid.";
 
-fn rules() -> Rules {
-    Rules {
+fn rules() -> OAuth2Config {
+    OAuth2Config {
         issuer: Some("https://social.example".to_owned()),
-        ..Rules::default()
+        ..OAuth2Config::default()
     }
 }
 
@@ -39,11 +42,11 @@ fn rules() -> Rules {
 #[derive(Clone)]
 struct Party {
     app: App,
-    credentials: Credentials,
+    credentials: ClientCredentials,
 }
 
-async fn party(world: &World, name: &'static str, kind: Kind) -> Party {
-    let new = NewApp {
+async fn party(world: &World, name: &'static str, kind: OAuthClientKind) -> Party {
+    let new = AppRegistration {
         name: name.to_owned(),
         owner_id: UserId::new(1),
         kind,
@@ -55,8 +58,8 @@ async fn party(world: &World, name: &'static str, kind: Kind) -> Party {
         request_email: false,
         sign_in: false,
     };
-    let (app, keys): (App, Keys) = world.write(move |tx| apps::create(tx, &new)).await;
-    let credentials = Credentials {
+    let (app, keys): (App, AppCredentials) = world.write(move |tx| apps::create(tx, &new)).await;
+    let credentials = ClientCredentials {
         id: Some(keys.client_id),
         secret: keys.client_secret,
         basic: None,
@@ -72,7 +75,7 @@ fn question(party: &Party) -> AuthorizeRequest {
         redirect_uri: Some(CALLBACK.to_owned()),
         scope: Some(SCOPES.to_owned()),
         state: Some("a b&c".to_owned()),
-        code_challenge: Some(Method::S256.challenge(VERIFIER)),
+        code_challenge: Some(ChallengeMethod::S256.derive_challenge(VERIFIER)),
         code_challenge_method: Some("s256".to_owned()),
     }
 }
@@ -81,8 +84,8 @@ fn question(party: &Party) -> AuthorizeRequest {
 async fn approve(world: &World, request: AuthorizeRequest, user: UserId) -> String {
     world
         .write(move |tx| {
-            let asked = flow::check(tx, &rules(), &request)?.unwrap();
-            flow::approve(tx, &rules(), &asked, &By::user(user, ADDRESS))
+            let asked = flow::validate_authorize_request(tx, &rules(), &request)?.unwrap();
+            flow::approve(tx, &rules(), &asked, &AuditActor::user(user, ADDRESS))
         })
         .await
 }
@@ -93,40 +96,40 @@ async fn code(world: &World, party: &Party, user: UserId) -> String {
     rest.split_once('&').unwrap().0.to_owned()
 }
 
-fn said(stop: Stop) -> String {
+fn said(stop: Error) -> String {
     match stop {
-        Stop::Refused(base::Refusal::OAuth2 { error, description }) => {
+        Error::Refused(base::Refusal::OAuth2 { error, description }) => {
             format!("{error}: {description}")
         }
-        Stop::Refused(other) => panic!("{other:?}"),
-        Stop::Failed(fault) => panic!("{fault}"),
+        Error::Refused(other) => panic!("{other:?}"),
+        Error::Failed(fault) => panic!("{fault}"),
     }
 }
 
 async fn exchange(
     world: &World,
-    rules: &Rules,
+    rules: &OAuth2Config,
     party: &Party,
-    came: CodeExchange,
-) -> Result<Granted, String> {
+    came: CodeExchangeRequest,
+) -> Result<IssuedTokens, String> {
     let (rules, party) = (rules.clone(), party.clone());
     let work = move |tx: &mut Tx<'_>| {
         let client = flow::authenticate_client(tx, &party.credentials)?;
         flow::exchange_code(tx, &rules, &client, &came)
     };
     let answer = world.store.write(work).await;
-    answer.and_then(Outcome::into_result).map_err(said)
+    answer.and_then(GrantOutcome::into_result).map_err(said)
 }
 
-fn with_code(code: &str) -> CodeExchange {
-    CodeExchange {
+fn with_code(code: &str) -> CodeExchangeRequest {
+    CodeExchangeRequest {
         code: Some(code.to_owned()),
         redirect_uri: Some(CALLBACK.to_owned()),
         code_verifier: Some(VERIFIER.to_owned()),
     }
 }
 
-async fn granted(world: &World, party: &Party, user: UserId) -> Granted {
+async fn granted(world: &World, party: &Party, user: UserId) -> IssuedTokens {
     let code = code(world, party, user).await;
     exchange(world, &rules(), party, with_code(&code))
         .await
@@ -135,18 +138,18 @@ async fn granted(world: &World, party: &Party, user: UserId) -> Granted {
 
 async fn refresh(
     world: &World,
-    rules: &Rules,
+    rules: &OAuth2Config,
     party: &Party,
     token: &Secret,
     scope: Option<&'static str>,
-) -> Result<Granted, String> {
+) -> Result<IssuedTokens, String> {
     let (rules, party, token) = (rules.clone(), party.clone(), token.clone());
     let work = move |tx: &mut Tx<'_>| {
         let client = flow::authenticate_client(tx, &party.credentials)?;
-        flow::refresh(tx, &rules, &client, Some(token.reveal()), scope)
+        flow::refresh_tokens(tx, &rules, &client, Some(token.expose_secret()), scope)
     };
     let answer = world.store.write(work).await;
-    answer.and_then(Outcome::into_result).map_err(said)
+    answer.and_then(GrantOutcome::into_result).map_err(said)
 }
 
 async fn revoke(world: &World, party: &Party, token: &str) {
@@ -154,7 +157,7 @@ async fn revoke(world: &World, party: &Party, token: &str) {
     world
         .write(move |tx| {
             let client = flow::authenticate_client(tx, &party.credentials)?;
-            flow::revoke(tx, &client, Some(&token))
+            flow::revoke_token(tx, &client, Some(&token))
         })
         .await;
 }
@@ -162,9 +165,11 @@ async fn revoke(world: &World, party: &Party, token: &str) {
 async fn is_live(world: &World, token: &Secret) -> bool {
     let token = token.clone();
     let now = world.clock.now();
-    let work = move |tx: &mut Tx<'_>| Ok(tokens::inspect(tx, token.reveal())?);
+    let work = move |tx: &mut Tx<'_>| Ok(tokens::inspect(tx, token.expose_secret())?);
     match world.write(work).await {
-        Some(Known::OAuth2(token)) => token.revoked_at.is_none() && token.expires_at.unwrap() > now,
+        Some(InspectedToken::OAuth2(token)) => {
+            token.revoked_at.is_none() && token.expires_at.unwrap() > now
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -195,7 +200,10 @@ pub(crate) async fn events(world: &World, kind: &str) -> usize {
 fn a_code_becomes_tokens_once() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
-        for (name, kind) in [("web", Kind::Web), ("native", Kind::Native)] {
+        for (name, kind) in [
+            ("web", OAuthClientKind::Web),
+            ("native", OAuthClientKind::Native),
+        ] {
             let party = party(&world, name, kind).await;
             let url = approve(&world, question(&party), ada).await;
             let head = format!("{CALLBACK}?state=a%20b%26c&code=");
@@ -227,8 +235,8 @@ fn a_code_is_bound_to_all_that_it_was_asked_with() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let (mine, other) = (
-            party(&world, "mine", Kind::Web).await,
-            party(&world, "other", Kind::Native).await,
+            party(&world, "mine", OAuthClientKind::Web).await,
+            party(&world, "other", OAuthClientKind::Native).await,
         );
         let code = code(&world, &mine, ada).await;
         assert_eq!(
@@ -237,7 +245,7 @@ fn a_code_is_bound_to_all_that_it_was_asked_with() {
                 .unwrap_err(),
             CODE
         );
-        let challenge = Method::S256.challenge(VERIFIER);
+        let challenge = ChallengeMethod::S256.derive_challenge(VERIFIER);
         let long = "v".repeat(129);
         let (short, wrong) = ("v".repeat(42), "v".repeat(43));
         for (name, value, wanted) in [
@@ -286,7 +294,7 @@ fn a_code_is_bound_to_all_that_it_was_asked_with() {
 fn a_code_lives_for_half_a_minute() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
-        let mine = party(&world, "mine", Kind::Web).await;
+        let mine = party(&world, "mine", OAuthClientKind::Web).await;
         let timely = code(&world, &mine, ada).await;
         world.pass(CODE_TTL_MS - 1);
         assert!(
@@ -303,7 +311,7 @@ fn a_code_lives_for_half_a_minute() {
                 .unwrap_err(),
             CODE
         );
-        let strict = Rules {
+        let strict = OAuth2Config {
             invalid_grant: true,
             ..rules()
         };
@@ -316,7 +324,7 @@ fn a_code_lives_for_half_a_minute() {
 fn a_plain_challenge_wants_its_verifier() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
-        let party = party(&world, "plain", Kind::Native).await;
+        let party = party(&world, "plain", OAuthClientKind::Native).await;
         for method in [None, Some("plain"), Some("PLAIN")] {
             for (verifier, good) in [("w".repeat(43), false), (VERIFIER.to_owned(), true)] {
                 let request = AuthorizeRequest {

@@ -1,4 +1,4 @@
-use base::{PostId, Stop, UserId};
+use base::{Error, PostId, UserId};
 use network::polls::{self, NewPoll};
 use network::posts::{self, NewPost};
 use store::Tx;
@@ -22,7 +22,7 @@ fn vote(
     user: UserId,
     post: PostId,
     choice: i64,
-) -> impl Fn(&mut Tx<'_>) -> Result<store::polls::Poll, Stop> + Send + 'static {
+) -> impl Fn(&mut Tx<'_>) -> Result<store::polls::Poll, Error> + Send + 'static {
     move |tx| polls::vote(tx, user, post, choice)
 }
 
@@ -59,7 +59,7 @@ fn a_poll_takes_one_vote_of_each_until_it_ends() {
         );
         assert_ne!(one.is_ok(), other.is_ok(), "one of two at once");
         world.recount().await;
-        let close = |tx: &mut Tx<'_>| Ok(polls::close_ended(tx, 10)?);
+        let close = |tx: &mut Tx<'_>| Ok(polls::close_ended_polls(tx, 10)?);
         world.clock.set(end.plus_ms(-1));
         assert_eq!(world.write(close).await, 0);
         world.write(vote(ada, id, 1)).await;
@@ -90,7 +90,7 @@ fn the_poll_of_a_card_ends_once_for_each_post_that_carries_it() {
         let [ada, bob] = [world.user("ada").await, world.user("bob").await];
         let made = world
             .write(|tx| {
-                let id = tx.next_id::<base::id::kind::Poll>().get();
+                let id = tx.next_id::<base::id::marker::PollMarker>().get();
                 let choice = |choice, label: &str| store::polls::PollChoice {
                     number: choice,
                     label: label.to_owned(),
@@ -120,7 +120,7 @@ fn the_poll_of_a_card_ends_once_for_each_post_that_carries_it() {
         world.write(vote(ada, one.id, 1)).await;
         let after = world.write(vote(bob, other.id, 1)).await;
         assert_eq!(after.options[0].votes, 2, "one tally");
-        let close = |tx: &mut Tx<'_>| Ok(polls::close_ended(tx, 10)?);
+        let close = |tx: &mut Tx<'_>| Ok(polls::close_ended_polls(tx, 10)?);
         world.clock.set(made.ends_at.plus_ms(-1));
         assert_eq!(world.write(close).await, 0);
         world.clock.set(made.ends_at);

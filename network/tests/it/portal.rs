@@ -1,19 +1,19 @@
-use base::clock::wall;
+use base::clock::wall_time;
 use base::{AppId, Credential, UserId};
-use network::apps::{AccessLevel, Kind, Permission, Which};
-use network::audit::{self, AuditFilter, By};
-use network::portal::{self, Draft, Edit, Fresh};
-use network::usage::{Usage, WINDOW_MS};
+use network::apps::{AccessLevel, AppCredentialKind, OAuthClientKind, Permission};
+use network::audit::{self, AuditActor, AuditFilter};
+use network::portal::{self, AppChanges, AppDraft, RotatedCredential};
+use network::usage::{UsageCounter, WINDOW_MS};
 use store::Tx;
 
 use crate::world::{World, on_each_engine};
 
-fn draft(name: &str) -> Draft {
-    Draft {
+fn draft(name: &str) -> AppDraft {
+    AppDraft {
         name: name.to_owned(),
         description: String::new(),
         website_url: String::new(),
-        kind: Kind::Web,
+        kind: OAuthClientKind::Web,
         permission: Permission::Write,
         callback_urls: Vec::new(),
         request_email: false,
@@ -23,7 +23,7 @@ fn draft(name: &str) -> Draft {
 
 async fn made(world: &World, owner: UserId) -> AppId {
     let create = move |tx: &mut Tx<'_>| {
-        let by = By::user(owner, "192.0.2.1");
+        let by = AuditActor::user(owner, "192.0.2.1");
         portal::create(tx, &by, &draft("demo"), AccessLevel::SelfServe)
     };
     world.write(create).await.0.id
@@ -34,7 +34,7 @@ fn an_app_has_no_name_that_deceives_the_eye() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let id = made(&world, ada).await;
-        let by = By::user(ada, "192.0.2.1");
+        let by = AuditActor::user(ada, "192.0.2.1");
         for name in ["Pay\u{202e}lap", "Pay\u{200b}pal", "\u{2800}", "a\nb"] {
             let who = by.clone();
             let refused = world
@@ -42,12 +42,12 @@ fn an_app_has_no_name_that_deceives_the_eye() {
                 .await;
             assert!(refused.contains("none of them invisible"), "{refused}");
             let who = by.clone();
-            let edit = Edit {
+            let edit = AppChanges {
                 name: Some(name.to_owned()),
-                ..Edit::default()
+                ..AppChanges::default()
             };
             let refused = world
-                .refused(move |tx| portal::edit(tx, &who, id, &edit))
+                .refused(move |tx| portal::update(tx, &who, id, &edit))
                 .await;
             assert!(refused.contains("none of them invisible"), "{refused}");
         }
@@ -59,7 +59,7 @@ fn developers_have_their_own_apps_only() {
     on_each_engine(async |world| {
         let (ada, eve) = (world.user("ada").await, world.user("eve").await);
         let id = made(&world, ada).await;
-        let by = By::user(eve, "192.0.2.6");
+        let by = AuditActor::user(eve, "192.0.2.6");
         let nothing = AppId::new(1);
         let of = |id: AppId, text: String| text.replace(&id.to_string(), "ID");
         macro_rules! hidden {
@@ -73,14 +73,29 @@ fn developers_have_their_own_apps_only() {
             })*};
         }
         hidden!(
-            |tx: &mut Tx<'_>, by: &By, id| portal::edit(tx, by, id, &Edit::default()),
-            |tx: &mut Tx<'_>, by: &By, id| portal::rotate(tx, by, id, Which::Api),
-            |tx: &mut Tx<'_>, by: &By, id| portal::delete(tx, by, id),
-            |tx: &mut Tx<'_>, by: &By, id| portal::renew_own_token(tx, by, id),
-            |tx: &mut Tx<'_>, by: &By, id| portal::revoke_own_token(tx, by, id),
-            |tx: &mut Tx<'_>, _: &By, id| portal::own_token(tx, UserId::new(7), id),
-            |tx: &mut Tx<'_>, _: &By, id| portal::find(tx, UserId::new(7), id),
-            |tx: &mut Tx<'_>, _: &By, id| portal::usage(tx, UserId::new(7), id, wall()),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::update(
+                tx,
+                by,
+                id,
+                &AppChanges::default()
+            ),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::rotate_credential(
+                tx,
+                by,
+                id,
+                AppCredentialKind::Api
+            ),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::delete(tx, by, id),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::renew_owner_token(tx, by, id),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::revoke_owner_token(tx, by, id),
+            |tx: &mut Tx<'_>, _: &AuditActor, id| portal::find_owner_token(tx, UserId::new(7), id),
+            |tx: &mut Tx<'_>, _: &AuditActor, id| portal::find(tx, UserId::new(7), id),
+            |tx: &mut Tx<'_>, _: &AuditActor, id| portal::load_usage(
+                tx,
+                UserId::new(7),
+                id,
+                wall_time()
+            ),
         );
         let listed = async |owner| {
             let list = move |tx: &mut Tx<'_>| portal::list(tx, owner);
@@ -95,19 +110,19 @@ fn a_developer_changes_an_app() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let id = made(&world, ada).await;
-        let by = By::user(ada, "192.0.2.1");
-        let act = |edit: Edit| {
+        let by = AuditActor::user(ada, "192.0.2.1");
+        let act = |edit: AppChanges| {
             let by = by.clone();
-            move |tx: &mut Tx<'_>| portal::edit(tx, &by, id, &edit)
+            move |tx: &mut Tx<'_>| portal::update(tx, &by, id, &edit)
         };
-        let edit = Edit {
+        let edit = AppChanges {
             name: Some(" another ".to_owned()),
             website_url: Some("https://example.org".to_owned()),
             permission: Some(Permission::Messages),
-            kind: Some(Kind::Native),
+            kind: Some(OAuthClientKind::Native),
             callback_urls: Some(vec!["https://example.org/back".to_owned()]),
             request_email: Some(true),
-            ..Edit::default()
+            ..AppChanges::default()
         };
         let app = world.write(act(edit)).await;
         assert_eq!(
@@ -122,25 +137,25 @@ fn a_developer_changes_an_app() {
         assert!(app.request_email && !app.sign_in);
         assert_eq!(app.access_level, "self-serve");
         for bad in [
-            Edit {
+            AppChanges {
                 name: Some(String::new()),
-                ..Edit::default()
+                ..AppChanges::default()
             },
-            Edit {
+            AppChanges {
                 website_url: Some("javascript:alert(1)".to_owned()),
-                ..Edit::default()
+                ..AppChanges::default()
             },
-            Edit {
+            AppChanges {
                 callback_urls: Some(vec!["data:x".to_owned()]),
-                ..Edit::default()
+                ..AppChanges::default()
             },
-            Edit {
+            AppChanges {
                 callback_urls: Some(vec!["https://a.b".to_owned(); 11]),
-                ..Edit::default()
+                ..AppChanges::default()
             },
-            Edit {
+            AppChanges {
                 description: Some("x".repeat(201)),
-                ..Edit::default()
+                ..AppChanges::default()
             },
         ] {
             world.refused(act(bad)).await;
@@ -153,31 +168,35 @@ fn a_developer_renews_what_belongs_to_an_app_and_deletes_it() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let id = made(&world, ada).await;
-        let by = By::user(ada, "192.0.2.1");
-        let rotate = |which: Which| {
+        let by = AuditActor::user(ada, "192.0.2.1");
+        let rotate = |which: AppCredentialKind| {
             let by = by.clone();
-            move |tx: &mut Tx<'_>| portal::rotate(tx, &by, id, which)
+            move |tx: &mut Tx<'_>| portal::rotate_credential(tx, &by, id, which)
         };
-        let Fresh::Client { secret, .. } = world.write(rotate(Which::Client)).await else {
+        let RotatedCredential::Client { secret, .. } =
+            world.write(rotate(AppCredentialKind::Client)).await
+        else {
             panic!("another credential");
         };
         let find = move |tx: &mut Tx<'_>| portal::find(tx, ada, id);
         let kept = world.store.read(find).await.unwrap().client_secret_digest;
         assert_eq!(kept, Some(secret.digest().to_vec()));
-        let Fresh::Api { secret, .. } = world.write(rotate(Which::Api)).await else {
+        let RotatedCredential::Api { secret, .. } =
+            world.write(rotate(AppCredentialKind::Api)).await
+        else {
             panic!("another credential");
         };
         assert_eq!(world.store.read(find).await.unwrap().api_secret, secret);
 
         let who = by.clone();
-        let renew = move |tx: &mut Tx<'_>| portal::renew_own_token(tx, &who, id);
+        let renew = move |tx: &mut Tx<'_>| portal::renew_owner_token(tx, &who, id);
         let first = world.write(renew.clone()).await;
         let second = world.write(renew).await;
         assert_ne!(first.0, second.0);
         let live = move |tx: &mut Tx<'_>| Ok(store::tokens::find_oauth1(tx, &first.0.digest())?);
         let first = world.store.read(live).await.unwrap().unwrap();
         assert!(first.revoked_at.is_some());
-        let own = move |tx: &mut Tx<'_>| portal::own_token(tx, ada, id);
+        let own = move |tx: &mut Tx<'_>| portal::find_owner_token(tx, ada, id);
         let permission = world.store.read(own).await.unwrap().unwrap().permission;
         assert_eq!(permission, Permission::Write);
 
@@ -224,16 +243,16 @@ fn usage_is_counted_by_window_and_written_at_once() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let id = made(&world, ada).await;
-        let usage = Usage::default();
-        let window = base::Time::from_ms(wall().ms() / WINDOW_MS * WINDOW_MS);
+        let usage = UsageCounter::default();
+        let window = base::Time::from_ms(wall_time().ms() / WINDOW_MS * WINDOW_MS);
         for ms in [0, 1, WINDOW_MS - 1, WINDOW_MS] {
-            usage.note_at(id, Credential::App, None, "getUsers", window.plus_ms(ms));
+            usage.record_call_at(id, Credential::App, None, "getUsers", window.plus_ms(ms));
         }
         usage.flush(&world.store).await.unwrap();
         usage.flush(&world.store).await.unwrap();
-        usage.note_at(id, Credential::App, None, "getUsers", window);
-        usage.note_at(id, Credential::OAuth1, Some(ada), "getUsers", window);
-        usage.note_at(
+        usage.record_call_at(id, Credential::App, None, "getUsers", window);
+        usage.record_call_at(id, Credential::OAuth1, Some(ada), "getUsers", window);
+        usage.record_call_at(
             id,
             Credential::OAuth2,
             Some(UserId::new(5)),
@@ -241,7 +260,7 @@ fn usage_is_counted_by_window_and_written_at_once() {
             window,
         );
         usage.flush(&world.store).await.unwrap();
-        let read = move |tx: &mut Tx<'_>| portal::usage(tx, ada, id, window);
+        let read = move |tx: &mut Tx<'_>| portal::load_usage(tx, ada, id, window);
         let used = world.store.read(read).await.unwrap();
         let calls: Vec<_> = used.calls.iter().map(|calls| calls.calls).collect();
         assert_eq!(calls, [6, 1]);

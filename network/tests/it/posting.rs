@@ -217,7 +217,7 @@ fn a_self_serve_app_replies_only_when_summoned() {
         let (ada, bot) = (world.user("ada").await, world.user("bot").await);
         let plain = world.say(ada, "nobody called").await.id;
         let called = world.say(ada, "hey @bot").await.id;
-        let author = posts::Author {
+        let author = posts::PostAuthor {
             self_serve: true,
             ..by(bot)
         };
@@ -260,7 +260,7 @@ fn an_edit_is_taken_up_to_the_last_moment() {
     on_each_engine(async |world| {
         let zed = zed(&world).await;
         let first = world.say(zed, "one").await;
-        let end = first.created_at.plus_ms(posts::EDIT_MS);
+        let end = first.created_at.plus_ms(posts::EDIT_WINDOW_MS);
         world.clock.set(end);
         let second = world.post(zed, edit(first.id, "two")).await;
         world.clock.set(end.plus_ms(1));
@@ -360,12 +360,12 @@ fn subscribers_reply_and_read_where_only_they_may() {
         assert!(world.refused(attempt(root)).await.contains("433"));
         assert!(world.refused(attempt(secret)).await.contains("385"));
         world
-            .write(move |tx| network::subscriptions::begin(tx, bob, ada))
+            .write(move |tx| network::subscriptions::subscribe(tx, bob, ada))
             .await;
         world.write(attempt(root)).await;
         world.write(attempt(secret)).await;
         world
-            .write(move |tx| network::subscriptions::end(tx, bob, ada))
+            .write(move |tx| network::subscriptions::unsubscribe(tx, bob, ada))
             .await;
         let quote = NewPost {
             quote: Some(secret),

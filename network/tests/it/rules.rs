@@ -1,6 +1,6 @@
 use base::AppId;
-use network::apps::{self, AccessLevel, Kind, NewApp, Permission};
-use network::rules::{self, NewRule};
+use network::apps::{self, AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::rules::{self, NewStreamRule};
 use store::Tx;
 use store::rules::{self as stored, StreamProduct, StreamRule};
 
@@ -9,10 +9,10 @@ use crate::world::{World, on_each_engine};
 const MOST: usize = 1_000;
 
 async fn app(world: &World, owner: &'static str) -> AppId {
-    let new = NewApp {
+    let new = AppRegistration {
         name: owner.to_owned(),
         owner_id: world.user(owner).await,
-        kind: Kind::Web,
+        kind: OAuthClientKind::Web,
         permission: Permission::Write,
         access_level: AccessLevel::SelfServe,
         callback_urls: Vec::new(),
@@ -25,8 +25,8 @@ async fn app(world: &World, owner: &'static str) -> AppId {
     app.id
 }
 
-fn new(value: &str) -> NewRule {
-    NewRule {
+fn new(value: &str) -> NewStreamRule {
+    NewStreamRule {
         value: value.to_owned(),
         canonical: value.to_owned(),
         tag: String::new(),
@@ -68,7 +68,7 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
         fill(&world, app, 998).await;
         let add = move |app: AppId, product: StreamProduct, values: &'static [&'static str]| {
             move |tx: &mut Tx<'_>| {
-                let all: Vec<NewRule> = values.iter().map(|value| new(value)).collect();
+                let all: Vec<NewStreamRule> = values.iter().map(|value| new(value)).collect();
                 rules::add(tx, app, product, MOST, &all, false)
             }
         };

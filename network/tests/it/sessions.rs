@@ -1,14 +1,14 @@
-use base::clock::wall;
+use base::clock::wall_time;
 use base::secret::digest;
-use base::{Chance, UserId};
-use network::audit::{self, AuditFilter, By};
-use network::sessions::{self, Facts, TOUCH_EVERY_MS, TTL_MS, UserSession, VisitorForms};
+use base::{Rng, UserId};
+use network::audit::{self, AuditActor, AuditFilter};
+use network::sessions::{self, ClientInfo, TOUCH_EVERY_MS, TTL_MS, UserSession, VisitorFormTokens};
 use store::Tx;
 
 use crate::world::{World, on_each_engine};
 
-pub(crate) fn from(address: &str) -> Facts {
-    Facts {
+pub(crate) fn from(address: &str) -> ClientInfo {
+    ClientInfo {
         address: address.to_owned(),
         user_agent: format!("Browser/1\r\n{}", "x".repeat(500)),
     }
@@ -16,14 +16,14 @@ pub(crate) fn from(address: &str) -> Facts {
 
 async fn begun(world: &World, user: UserId, presented: Option<[u8; 32]>) -> (String, UserSession) {
     let facts = from("192.0.2.1");
-    let work = move |tx: &mut Tx<'_>| sessions::begin(tx, presented.as_ref(), user, &facts, TTL_MS);
+    let work = move |tx: &mut Tx<'_>| sessions::start(tx, presented.as_ref(), user, &facts, TTL_MS);
     let (text, session) = world.write(work).await;
-    (text.reveal().to_owned(), session)
+    (text.expose_secret().to_owned(), session)
 }
 
 async fn open(world: &World, text: &str) -> Option<UserSession> {
     let facts = from("192.0.2.1");
-    sessions::open(&world.store, text, &facts).await.unwrap()
+    sessions::resume(&world.store, text, &facts).await.unwrap()
 }
 
 pub(crate) async fn kinds(world: &World) -> Vec<String> {
@@ -49,14 +49,14 @@ fn a_session_lives_until_it_ends_or_is_not_used() {
         assert!(open(&world, &text.to_lowercase()).await.is_none());
 
         let elsewhere = from("192.0.2.9");
-        let at = |ms: i64| wall().plus_ms(ms);
-        let soon = sessions::open_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS - 5000));
+        let at = |ms: i64| wall_time().plus_ms(ms);
+        let soon = sessions::resume_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS - 5000));
         assert_eq!(
             soon.await.unwrap().unwrap().address,
             "192.0.2.1",
             "not written so often"
         );
-        let later = sessions::open_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS + 5000));
+        let later = sessions::resume_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS + 5000));
         assert_eq!(later.await.unwrap().unwrap().address, "192.0.2.9");
         let listed = world
             .store
@@ -109,7 +109,7 @@ fn a_session_is_another_after_signing_in_and_when_it_is_renewed() {
         };
         let (renewed, after) = world.write(renew.clone()).await;
         assert!(open(&world, &text).await.is_none());
-        let found = open(&world, renewed.reveal()).await.unwrap();
+        let found = open(&world, renewed.expose_secret()).await.unwrap();
         assert_eq!((found.id, &found.form_key), (session.id, &after.form_key));
         assert_ne!(found.form_key, session.form_key);
         assert!(world.refused(renew).await.contains("session"), "once");
@@ -124,7 +124,7 @@ fn sessions_are_ended_from_another_one() {
         let (there, other) = begun(&world, ada, None).await;
         let (third, _) = begun(&world, ada, None).await;
         let (bobs, bobs_session) = begun(&world, bob, None).await;
-        let by = By::user(ada, "192.0.2.1");
+        let by = AuditActor::user(ada, "192.0.2.1");
 
         let (who, id) = (by.clone(), bobs_session.id);
         world
@@ -161,27 +161,27 @@ fn a_form_holds_for_its_session_and_its_name_only() {
         let (_, one) = begun(&world, ada, None).await;
         let (_, other) = begun(&world, ada, None).await;
         let token = sessions::form_token(&one, "delete").unwrap();
-        assert!(sessions::form_holds(&one, "delete", &token).unwrap());
-        assert!(!sessions::form_holds(&one, "create", &token).unwrap());
-        assert!(!sessions::form_holds(&other, "delete", &token).unwrap());
-        assert!(!sessions::form_holds(&one, "delete", "").unwrap());
+        assert!(sessions::verify_form_token(&one, "delete", &token).unwrap());
+        assert!(!sessions::verify_form_token(&one, "create", &token).unwrap());
+        assert!(!sessions::verify_form_token(&other, "delete", &token).unwrap());
+        assert!(!sessions::verify_form_token(&one, "delete", "").unwrap());
 
-        let visitors = VisitorForms::open(&world.store).await.unwrap();
+        let visitors = VisitorFormTokens::open(&world.store).await.unwrap();
         let (mine, yours) = (
-            visitors.cookie(&Chance::Os).unwrap(),
-            visitors.cookie(&Chance::Os).unwrap(),
+            visitors.generate_cookie(&Rng::Os).unwrap(),
+            visitors.generate_cookie(&Rng::Os).unwrap(),
         );
         let token = visitors.form_token(&mine, "sign-in").unwrap();
-        let again = VisitorForms::open(&world.store).await.unwrap();
+        let again = VisitorFormTokens::open(&world.store).await.unwrap();
         assert!(
-            again.form_holds(&mine, "sign-in", &token).unwrap(),
+            again.verify_form_token(&mine, "sign-in", &token).unwrap(),
             "the key is kept"
         );
-        assert!(!again.form_holds(&yours, "sign-in", &token).unwrap());
-        assert!(!again.form_holds(&mine, "join", &token).unwrap());
+        assert!(!again.verify_form_token(&yours, "sign-in", &token).unwrap());
+        assert!(!again.verify_form_token(&mine, "join", &token).unwrap());
         let empty = base::Secret::new("");
         let forged = visitors.form_token(&empty, "sign-in").unwrap();
-        assert!(!again.form_holds(&empty, "sign-in", &forged).unwrap());
+        assert!(!again.verify_form_token(&empty, "sign-in", &forged).unwrap());
     });
 }
 
@@ -196,7 +196,7 @@ fn no_secret_of_a_session_stands_in_the_database() {
         let copy = world.folder.path().join("copy.db");
         world.store.backup(copy.clone()).await.unwrap();
         let bytes = std::fs::read(copy).unwrap();
-        for secret in [text.as_str(), session.form_key.reveal()] {
+        for secret in [text.as_str(), session.form_key.expose_secret()] {
             let found = bytes
                 .windows(secret.len())
                 .any(|at| at == secret.as_bytes());

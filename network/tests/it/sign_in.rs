@@ -5,7 +5,8 @@ use argon2::password_hash::phc::Salt;
 use base::{Secret, UserId};
 use network::passwords::PasswordPool;
 use network::sign_in::{
-    Answer, Attempt, AttemptDecision, AttemptRateLimit, Gate, Limits, SUSPENDED,
+    AttemptDecision, AttemptRateLimit, SUSPENDED_DETAIL, SignInAttempt, SignInLimits,
+    SignInOutcome, SignInService,
 };
 use network::users::NewUser;
 use store::{DatabaseLocation, Store, Tx};
@@ -15,18 +16,18 @@ use crate::world::{World, on_each_engine, options};
 
 pub(crate) const PASSWORD: &str = "correct horse";
 
-fn gate(world: &World) -> Gate {
-    Gate::new(Arc::clone(&world.store), PasswordPool::new(2))
+fn gate(world: &World) -> SignInService {
+    SignInService::new(Arc::clone(&world.store), PasswordPool::new(2))
 }
 
 /// A gate that throttles nobody.
-pub(crate) fn wide(world: &World) -> Gate {
+pub(crate) fn wide(world: &World) -> SignInService {
     let pace = AttemptRateLimit {
         burst: 1000,
         refill_interval_ms: 1,
     };
-    Gate {
-        limits: Limits {
+    SignInService {
+        limits: SignInLimits {
             per_address: pace,
             per_account: pace,
         },
@@ -35,7 +36,7 @@ pub(crate) fn wide(world: &World) -> Gate {
 }
 
 pub(crate) async fn account(world: &World, username: &'static str, password: &str) -> UserId {
-    let hash = network::passwords::hash(password, &base::Chance::Os).unwrap();
+    let hash = network::passwords::hash(password, &base::Rng::Os).unwrap();
     let new = NewUser {
         username: username.to_owned(),
         password_hash: Some(hash),
@@ -46,28 +47,33 @@ pub(crate) async fn account(world: &World, username: &'static str, password: &st
     made.await.id
 }
 
-pub(crate) fn attempt(login: &str, password: &str, address: &str) -> Attempt {
-    Attempt {
+pub(crate) fn attempt(login: &str, password: &str, address: &str) -> SignInAttempt {
+    SignInAttempt {
         login: login.to_owned(),
         password: Secret::new(password),
-        facts: from(address),
-        presented: None,
+        client_info: from(address),
+        existing_session: None,
     }
 }
 
-pub(crate) async fn told(gate: &Gate, login: &str, password: &str, address: &str) -> String {
+pub(crate) async fn told(
+    gate: &SignInService,
+    login: &str,
+    password: &str,
+    address: &str,
+) -> String {
     match gate
-        .attempt(&attempt(login, password, address))
+        .sign_in(&attempt(login, password, address))
         .await
         .unwrap()
     {
-        Answer::Accepted { session, .. } => format!("accepted {}", session.user_id),
-        Answer::Wrong => "wrong".to_owned(),
-        Answer::Throttled { retry_ms } => {
+        SignInOutcome::Accepted { session, .. } => format!("accepted {}", session.user_id),
+        SignInOutcome::Wrong => "wrong".to_owned(),
+        SignInOutcome::Throttled { retry_ms } => {
             assert!(retry_ms > 0);
             "throttled".to_owned()
         }
-        Answer::Closed { detail } => detail.to_owned(),
+        SignInOutcome::Closed { detail } => detail.to_owned(),
     }
 }
 
@@ -101,7 +107,10 @@ fn a_name_or_an_address_and_the_password_open() {
             .write(move |tx| network::users::suspend(tx, ada))
             .await;
         assert_eq!(told(&gate, "ada", "wrong one", "192.0.2.1").await, "wrong");
-        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, SUSPENDED);
+        assert_eq!(
+            told(&gate, "ada", PASSWORD, "192.0.2.1").await,
+            SUSPENDED_DETAIL
+        );
         world.write(move |tx| network::users::delete(tx, ada)).await;
         assert_eq!(told(&gate, "ada", "wrong one", "192.0.2.1").await, "wrong");
         assert!(
@@ -174,7 +183,7 @@ fn attempts_at_the_same_moment_do_not_pass_together() {
             .collect();
         let tries = attempts.into_iter().map(|attempt| {
             let gate = gate.clone();
-            async move { matches!(gate.attempt(&attempt).await.unwrap(), Answer::Wrong) }
+            async move { matches!(gate.sign_in(&attempt).await.unwrap(), SignInOutcome::Wrong) }
         });
         let mut set = tokio::task::JoinSet::new();
         tries.for_each(|one| {
@@ -188,7 +197,7 @@ fn attempts_at_the_same_moment_do_not_pass_together() {
 #[test]
 fn an_attempt_of_a_moment_before_does_not_empty_the_bucket() {
     on_each_engine(async |world| {
-        let pace = Limits::default().per_address;
+        let pace = SignInLimits::default().per_address;
         let start = base::Time::from_seconds(1_780_315_200);
         let charged = async |after_ms: i64| {
             let now = start.plus_ms(after_ms);
@@ -289,7 +298,7 @@ pub(crate) async fn medians<F: Future<Output = ()>>(
     for round in 0..rounds {
         // Neither always comes first.
         for turn in [round % 2, (round + 1) % 2] {
-            let start = base::clock::instant();
+            let start = base::clock::monotonic_now();
             attempt(turn).await;
             took[turn].push(start.elapsed().as_micros());
         }
@@ -345,14 +354,14 @@ async fn the_pool_hashes_no_more_at_once_than_it_has_places() {
     let mut all = tokio::task::JoinSet::new();
     for _ in 0..40 {
         let pool = pool.clone();
-        all.spawn(async move { pool.holds(&Secret::new("guess"), "").await.unwrap() });
+        all.spawn(async move { pool.verify(&Secret::new("guess"), "").await.unwrap() });
     }
     let mut most = 0;
     while !all.is_empty() {
-        most = most.max(pool.busy());
-        assert!(pool.busy() <= 2);
+        most = most.max(pool.running_count());
+        assert!(pool.running_count() <= 2);
         let wait = std::time::Duration::from_millis(1);
         let _more = tokio::time::timeout(wait, all.join_next()).await;
     }
-    assert_eq!((most, pool.busy()), (2, 0));
+    assert_eq!((most, pool.running_count()), (2, 0));
 }

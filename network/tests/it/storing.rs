@@ -1,7 +1,7 @@
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
 
-use base::{Fault, Stop};
+use base::{Error, Fault};
 use store::{DatabaseLocation, Store, Tx, event_log, meta};
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ fn what_fails_leaves_nothing_and_its_neighbours_stay() {
                 let work = move |tx: &mut Tx<'_>| {
                     meta::set(tx, &format!("fact {number}"), "set")?;
                     match number % 5 {
-                        0 => Err(Stop::Failed(Fault::new("on purpose"))),
+                        0 => Err(Error::Failed(Fault::new("on purpose"))),
                         1 => panic!("on purpose"),
                         _ => Ok(()),
                     }
@@ -210,7 +210,7 @@ fn actors(events: &[event_log::LogEvent]) -> Vec<i64> {
 async fn a_second_process_a_newer_schema_and_a_wrong_key_are_refused() {
     let folder = TempDir::new().unwrap();
     let file = DatabaseLocation::File(folder.path().join("locum.db"));
-    let clock = Clock::frozen(START);
+    let clock = Clock::frozen_at(START);
     let store = Store::open(options(file.clone(), folder.path(), &clock))
         .await
         .unwrap();
@@ -225,8 +225,8 @@ async fn a_second_process_a_newer_schema_and_a_wrong_key_are_refused() {
     store.close();
 
     let mut wrong = options(file.clone(), folder.path(), &clock);
-    let key = base::seal::MasterKey::new(&base::Chance::seeded(2)).unwrap();
-    wrong.keyring = base::seal::Keyring::new(key, Vec::new());
+    let key = base::encryption::MasterKey::generate(&base::Rng::from_seed(2)).unwrap();
+    wrong.keyring = base::encryption::Keyring::new(key, Vec::new());
     let refused = Store::open(wrong).await.err().unwrap().to_string();
     assert!(refused.contains("not the one"), "{refused}");
 
@@ -253,7 +253,7 @@ fn rusqlite_exec(folder: &std::path::Path) -> bool {
 async fn a_wrong_key_is_found_out_before_a_migration() {
     let folder = TempDir::new().unwrap();
     let file = DatabaseLocation::File(folder.path().join("locum.db"));
-    let clock = Clock::frozen(START);
+    let clock = Clock::frozen_at(START);
     let store = Store::open(options(file.clone(), folder.path(), &clock))
         .await
         .unwrap();
@@ -266,8 +266,8 @@ async fn a_wrong_key_is_found_out_before_a_migration() {
     let before = std::fs::read(&path).unwrap();
 
     let mut wrong = options(file, folder.path(), &clock);
-    let key = base::seal::MasterKey::new(&base::Chance::seeded(2)).unwrap();
-    wrong.keyring = base::seal::Keyring::new(key, Vec::new());
+    let key = base::encryption::MasterKey::generate(&base::Rng::from_seed(2)).unwrap();
+    wrong.keyring = base::encryption::Keyring::new(key, Vec::new());
     let refused = Store::open(wrong).await.err().unwrap().to_string();
     assert!(refused.contains("not the one"), "{refused}");
     assert!(

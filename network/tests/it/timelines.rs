@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use base::UserId;
-use network::homes::Homes;
+use network::home_timelines::HomeTimelines;
 use network::posts::{self, NewPost};
 use network::timelines;
 use store::posts::PageRange;
@@ -10,14 +10,14 @@ use crate::world::{World, on_each_engine};
 
 async fn home(
     world: &World,
-    homes: &Arc<Homes>,
+    homes: &Arc<HomeTimelines>,
     reader: UserId,
     span: PageRange,
 ) -> (Vec<String>, bool) {
     let homes = homes.clone();
     let page = world.store.read(move |tx| {
         let reader = store::users::find_by_id(tx, reader)?.unwrap();
-        Ok(timelines::home(tx, &homes, &reader, &span)?)
+        Ok(timelines::load_home_page(tx, &homes, &reader, &span)?)
     });
     let page = page.await.unwrap();
     (
@@ -34,7 +34,7 @@ fn a_home_timeline_follows_posts_deletes_and_follows() {
             world.user("bob").await,
             world.user("eve").await,
         );
-        let homes = Arc::new(Homes::default());
+        let homes = Arc::new(HomeTimelines::default());
         world
             .write(move |tx| network::follows::follow(tx, ada, bob))
             .await;
@@ -65,7 +65,7 @@ fn a_home_timeline_follows_posts_deletes_and_follows() {
 fn pages_walk_both_ways_without_repeat_or_gap() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
-        let homes = Arc::new(Homes::default());
+        let homes = Arc::new(HomeTimelines::default());
         world
             .write(move |tx| network::follows::follow(tx, ada, bob))
             .await;
@@ -114,7 +114,7 @@ fn pages_walk_both_ways_without_repeat_or_gap() {
 fn a_deep_home_timeline_is_merged_further_as_it_is_read() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
-        let homes = Arc::new(Homes::default());
+        let homes = Arc::new(HomeTimelines::default());
         world
             .write(move |tx| network::follows::follow(tx, ada, bob))
             .await;

@@ -1,4 +1,4 @@
-use base::{AppId, Fault, Stop};
+use base::{AppId, Error, Fault};
 use store::deliveries::{self, DeliveryState, NewDelivery};
 use store::webhooks::{self, Webhook};
 use store::{Tx, event_log};
@@ -46,7 +46,7 @@ fn an_event_is_enqueued_once_together_with_the_cursor() {
         let fails = world.store.write(move |tx| {
             deliveries::enqueue(tx, &about(hook, "1"))?;
             event_log::set_cursor(tx, "a follower", 5)?;
-            Err::<(), _>(Stop::Failed(Fault::new("on purpose")))
+            Err::<(), _>(Error::Failed(Fault::new("on purpose")))
         });
         fails.await.unwrap_err();
         assert!(!queued.has_changed().unwrap());
@@ -88,7 +88,7 @@ fn a_webhook_that_is_removed_can_be_registered_again() {
     on_each_engine(async |world| {
         let hook = webhook(&world, "https://example.org/a").await;
         let other = AppId::new(8);
-        let foreign = world.refused(move |tx| network::webhooks::own(tx, other, hook));
+        let foreign = world.refused(move |tx| network::webhooks::find_owned(tx, other, hook));
         assert!(foreign.await.contains("WebhookIdInvalid"));
         world
             .write(move |tx| {

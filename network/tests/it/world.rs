@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use base::seal::{Keyring, MasterKey};
-use base::{Chance, Clock, Stop, Time, UserId};
-use network::posts::{Author, NewPost};
+use base::encryption::{Keyring, MasterKey};
+use base::{Clock, Error, Rng, Time, UserId};
+use network::posts::{NewPost, PostAuthor};
 use network::users::NewUser;
 use store::posts::Post;
 use store::{DatabaseLocation, Store, StoreOptions, TransactionWork, Tx};
@@ -61,7 +61,7 @@ pub(crate) fn fresh_database(server: &str) -> DatabaseLocation {
 }
 
 pub(crate) fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) -> StoreOptions {
-    let key = MasterKey::new(&Chance::seeded(1)).unwrap();
+    let key = MasterKey::generate(&Rng::from_seed(1)).unwrap();
     StoreOptions {
         location,
         data_dir: folder.to_owned(),
@@ -69,14 +69,14 @@ pub(crate) fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) 
         node: 0,
         migrate: true,
         clock: clock.clone(),
-        rng: Chance::Os,
+        rng: Rng::Os,
         keyring: Keyring::new(key, Vec::new()),
     }
 }
 
 impl World {
     pub(crate) async fn open(location: DatabaseLocation, folder: TempDir) -> Self {
-        let clock = Clock::frozen(START);
+        let clock = Clock::frozen_at(START);
         let options = options(location, folder.path(), &clock);
         let store = Arc::new(Store::open(options).await.unwrap());
         Self {
@@ -99,8 +99,8 @@ impl World {
         work: impl TransactionWork<T>,
     ) -> String {
         match self.store.write(work).await.unwrap_err() {
-            Stop::Refused(refusal) => format!("{refusal:?}"),
-            Stop::Failed(fault) => panic!("{fault}"),
+            Error::Refused(refusal) => format!("{refusal:?}"),
+            Error::Failed(fault) => panic!("{fault}"),
         }
     }
 
@@ -155,8 +155,8 @@ impl World {
     }
 }
 
-pub(crate) fn by(author: UserId) -> Author {
-    Author {
+pub(crate) fn by(author: UserId) -> PostAuthor {
+    PostAuthor {
         user_id: author,
         app_id: None,
         self_serve: false,

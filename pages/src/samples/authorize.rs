@@ -70,11 +70,11 @@ pub(crate) fn consent() -> Vec<(&'static str, Consent)> {
         destination: "harbour-radio.example".to_owned(),
         switch: "/sign-in?next=1".to_owned(),
     };
-    let small = Scopes::of(&[Scope::TweetRead, Scope::UsersRead]);
+    let small = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
     let usual = small
-        .with(Scope::TweetWrite)
-        .with(Scope::UsersEmail)
-        .with(Scope::OfflineAccess);
+        .with_scope(Scope::TweetWrite)
+        .with_scope(Scope::UsersEmail)
+        .with_scope(Scope::OfflineAccess);
     vec![
         ("read", of(small)),
         ("usual", of(usual)),

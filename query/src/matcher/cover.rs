@@ -1,51 +1,51 @@
 //! Under which features a rule is filed: the cheapest set of which every match has one.
 
-use crate::ast::{Node, Term, Value};
-use crate::facts::filter_place;
-use crate::geo::{Area, around, cells};
-use crate::operators::{How, Mark};
-use crate::values::{grams, metres, number};
-use crate::words::word_in;
+use crate::ast::{QueryNode, QueryTerm, TermValue};
+use crate::facts::filter_bit;
+use crate::geo::{GeoArea, bounding_area, grid_cells};
+use crate::operators::{FeatureKind, OperatorKind};
+use crate::values::{gram_features, number_feature, to_metres};
+use crate::words::word_feature;
 
-use super::frequency::Frequencies;
-use super::{NO_COMPANION, Posting};
+use super::frequency::FeatureFrequencies;
+use super::{NO_COMPANION, RulePosting};
 
 /// What a rule waits for, and how often that comes.
-pub(super) struct Cover {
+pub(super) struct RuleCover {
     cost: f64,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<CoverEntry>,
 }
 
 /// One feature that a rule waits for, and what else must hold with it.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct CoverEntry {
     pub(super) feature: u64,
-    pub(super) gram: Option<Mark>,
+    pub(super) gram: Option<FeatureKind>,
     companion: u16,
-    need: u16,
-    forbid: u16,
+    required_flags: u16,
+    forbidden_flags: u16,
     language: u8,
     pub(super) exact: bool,
 }
 
-impl Entry {
+impl CoverEntry {
     const fn new(feature: u64, exact: bool) -> Self {
         Self {
             feature,
             gram: None,
             companion: NO_COMPANION,
-            need: 0,
-            forbid: 0,
+            required_flags: 0,
+            forbidden_flags: 0,
             language: 0,
             exact,
         }
     }
 
-    pub(super) const fn posting(&self, rule: u32) -> Posting {
-        Posting {
+    pub(super) const fn build_posting(&self, rule: u32) -> RulePosting {
+        RulePosting {
             rule,
-            need: self.need,
-            forbid: self.forbid,
+            required_flags: self.required_flags,
+            forbidden_flags: self.forbidden_flags,
             companion: self.companion,
             language: self.language,
             exact: self.exact,
@@ -54,52 +54,52 @@ impl Entry {
 }
 
 /// The cover of a part, or none: then nothing that is looked up must be there.
-pub(super) fn cover(node: &Node, seen: &Frequencies) -> Option<Cover> {
+pub(super) fn find_cover(node: &QueryNode, seen: &FeatureFrequencies) -> Option<RuleCover> {
     match node {
-        Node::Not(_) => None,
-        Node::Is(term) => of_term(term, seen),
-        Node::Any(parts) => {
-            let mut sum = Cover {
+        QueryNode::Not(_) => None,
+        QueryNode::Is(term) => term_cover(term, seen),
+        QueryNode::Any(parts) => {
+            let mut sum = RuleCover {
                 cost: 0.0,
                 entries: Vec::with_capacity(parts.len()),
             };
             for part in parts {
-                let cover = cover(part, seen)?;
+                let cover = find_cover(part, seen)?;
                 sum.cost += cover.cost;
                 sum.entries.extend(cover.entries);
             }
             Some(sum)
         }
-        Node::All(parts) => of_all(parts, seen),
+        QueryNode::All(parts) => conjunction_cover(parts, seen),
     }
 }
 
-fn of_all(parts: &[Node], seen: &Frequencies) -> Option<Cover> {
+fn conjunction_cover(parts: &[QueryNode], seen: &FeatureFrequencies) -> Option<RuleCover> {
     let covers = parts
         .iter()
         .enumerate()
-        .filter_map(|(place, part)| Some((place, cover(part, seen)?)));
+        .filter_map(|(place, part)| Some((place, find_cover(part, seen)?)));
     let (chosen, mut best) = covers.min_by(|one, other| one.1.cost.total_cmp(&other.1.cost))?;
     let others = parts
         .iter()
         .enumerate()
         .filter(|(place, _)| *place != chosen)
         .map(|(_, part)| part);
-    let mut rest = Rest::default();
+    let mut rest = ConjunctionRest::default();
     for part in others {
-        rest.take(part, seen);
+        rest.add_part(part, seen);
     }
     for entry in &mut best.entries {
-        entry.need |= rest.need;
-        entry.forbid |= rest.forbid;
-        entry.exact &= !rest.more;
+        entry.required_flags |= rest.required_flags;
+        entry.forbidden_flags |= rest.forbidden_flags;
+        entry.exact &= !rest.is_inexact;
         if entry.language == 0 {
             entry.language = rest.language;
         } else {
             entry.exact &= rest.language == 0;
         }
         if let (NO_COMPANION, Some((_, feature))) = (entry.companion, rest.companion) {
-            entry.companion = filter_place(feature);
+            entry.companion = filter_bit(feature);
         }
     }
     Some(best)
@@ -107,91 +107,95 @@ fn of_all(parts: &[Node], seen: &Frequencies) -> Option<Cover> {
 
 /// What must hold beside the chosen part of a conjunction.
 #[derive(Default)]
-struct Rest {
-    need: u16,
-    forbid: u16,
+struct ConjunctionRest {
+    required_flags: u16,
+    forbidden_flags: u16,
     language: u8,
     /// The rarest feature of it.
     companion: Option<(f64, u64)>,
     /// Whether an entry cannot say all of it.
-    more: bool,
+    is_inexact: bool,
 }
 
-impl Rest {
-    fn take(&mut self, part: &Node, seen: &Frequencies) {
+impl ConjunctionRest {
+    fn add_part(&mut self, part: &QueryNode, seen: &FeatureFrequencies) {
         match part {
-            Node::Is(term) => match term.value {
-                Value::Flag(bit) => self.need |= bit,
-                Value::Language(language) if self.language == 0 => self.language = language,
+            QueryNode::Is(term) => match term.value {
+                TermValue::Flag(bit) => self.required_flags |= bit,
+                TermValue::Language(language) if self.language == 0 => self.language = language,
                 _ => {
-                    self.more = true;
-                    if let Some(one) = single(term) {
-                        let share = seen.share(one, guess(term));
+                    self.is_inexact = true;
+                    if let Some(one) = single_feature(term) {
+                        let share = seen.estimate_share(one, expected_share(term));
                         if self.companion.is_none_or(|(best, _)| share < best) {
                             self.companion = Some((share, one));
                         }
                     }
                 }
             },
-            Node::Not(Term {
-                value: Value::Flag(bit),
+            QueryNode::Not(QueryTerm {
+                value: TermValue::Flag(bit),
                 ..
-            }) => self.forbid |= bit,
-            _ => self.more = true,
+            }) => self.forbidden_flags |= bit,
+            _ => self.is_inexact = true,
         }
     }
 }
 
 /// The one feature that a term is, if it is one.
-fn single(term: &Term) -> Option<u64> {
-    match (&term.value, term.operator.how) {
-        (Value::Words { hashes, .. }, How::Words(field)) => match **hashes {
-            [word] => Some(word_in(field, word)),
+fn single_feature(term: &QueryTerm) -> Option<u64> {
+    match (&term.value, term.operator.kind) {
+        (TermValue::Words { hashes, .. }, OperatorKind::Words(field)) => match **hashes {
+            [word] => Some(word_feature(field, word)),
             _ => None,
         },
-        (Value::Feature { feature, .. }, _) => Some(*feature),
+        (TermValue::Feature { feature, .. }, _) => Some(*feature),
         _ => None,
     }
 }
 
-fn of_term(term: &Term, seen: &Frequencies) -> Option<Cover> {
-    if let Some(feature) = single(term) {
-        return Some(Cover {
-            cost: seen.share(feature, guess(term)),
-            entries: vec![Entry::new(feature, true)],
+fn term_cover(term: &QueryTerm, seen: &FeatureFrequencies) -> Option<RuleCover> {
+    if let Some(feature) = single_feature(term) {
+        return Some(RuleCover {
+            cost: seen.estimate_share(feature, expected_share(term)),
+            entries: vec![CoverEntry::new(feature, true)],
         });
     }
-    match (&term.value, term.operator.how) {
-        (Value::Words { hashes, .. }, How::Words(field)) => {
+    match (&term.value, term.operator.kind) {
+        (TermValue::Words { hashes, .. }, OperatorKind::Words(field)) => {
             let mut rare: Vec<(f64, u64)> = hashes
                 .iter()
-                .map(|word| word_in(field, *word))
-                .map(|feature| (seen.share(feature, guess(term)), feature))
+                .map(|word| word_feature(field, *word))
+                .map(|feature| (seen.estimate_share(feature, expected_share(term)), feature))
                 .collect();
             rare.sort_by(|one, other| one.0.total_cmp(&other.0));
             rare.dedup_by_key(|(_, feature)| *feature);
             let (cost, feature) = *rare.first()?;
-            let mut entry = Entry::new(feature, false);
+            let mut entry = CoverEntry::new(feature, false);
             if let Some((_, second)) = rare.get(1) {
-                entry.companion = filter_place(*second);
+                entry.companion = filter_bit(*second);
             }
-            Some(Cover {
+            Some(RuleCover {
                 cost: cost / 2.0,
                 entries: vec![entry],
             })
         }
-        (Value::Circle(lon, lat, radius, miles), _) => {
-            let area = around((*lon, *lat), metres(*radius, *miles));
-            Some(of_area(area, seen))
+        (TermValue::Circle(lon, lat, radius, miles), _) => {
+            let area = bounding_area((*lon, *lat), to_metres(*radius, *miles));
+            Some(area_cover(area, seen))
         }
-        (Value::Within(area), _) => Some(of_area(Some(*area), seen)),
-        (Value::Part(part), How::Part(link)) => {
-            let mark = if link { Mark::LinkGram } else { Mark::Gram };
+        (TermValue::Rectangle(area), _) => Some(area_cover(Some(*area), seen)),
+        (TermValue::Substring(part), OperatorKind::Substring(link)) => {
+            let mark = if link {
+                FeatureKind::LinkGram
+            } else {
+                FeatureKind::Gram
+            };
             // Links begin alike, so the last four bytes tell more.
-            let mut entry = Entry::new(grams(mark, part).last()?, false);
+            let mut entry = CoverEntry::new(gram_features(mark, part).last()?, false);
             entry.gram = Some(mark);
-            Some(Cover {
-                cost: guess(term),
+            Some(RuleCover {
+                cost: expected_share(term),
                 entries: vec![entry],
             })
         }
@@ -200,26 +204,28 @@ fn of_term(term: &Term, seen: &Frequencies) -> Option<Cover> {
 }
 
 /// The cells of an area, or everything that was written somewhere.
-fn of_area(area: Option<Area>, seen: &Frequencies) -> Cover {
-    let cells = area.and_then(cells).unwrap_or_else(|| vec![0]);
-    let features = cells.into_iter().map(|cell| number(Mark::Geo, cell));
-    let mut cover = Cover {
+fn area_cover(area: Option<GeoArea>, seen: &FeatureFrequencies) -> RuleCover {
+    let cells = area.and_then(grid_cells).unwrap_or_else(|| vec![0]);
+    let features = cells
+        .into_iter()
+        .map(|cell| number_feature(FeatureKind::Geo, cell));
+    let mut cover = RuleCover {
         cost: 0.0,
         entries: Vec::new(),
     };
     for feature in features {
-        cover.cost += seen.share(feature, 1e-3);
-        cover.entries.push(Entry::new(feature, false));
+        cover.cost += seen.estimate_share(feature, 1e-3);
+        cover.entries.push(CoverEntry::new(feature, false));
     }
     cover
 }
 
 /// How often a term's features are, before any post was seen.
-const fn guess(term: &Term) -> f64 {
-    match term.operator.how {
-        How::Words(_) => 1e-3,
-        How::Context | How::Exact(Mark::Country) => 1e-2,
-        How::Part(_) => 2e-2,
+const fn expected_share(term: &QueryTerm) -> f64 {
+    match term.operator.kind {
+        OperatorKind::Words(_) => 1e-3,
+        OperatorKind::Context | OperatorKind::Exact(FeatureKind::Country) => 1e-2,
+        OperatorKind::Substring(_) => 2e-2,
         _ => 1e-4,
     }
 }

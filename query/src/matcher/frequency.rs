@@ -1,21 +1,21 @@
 //! How often features are seen, in little memory: never too low, seldom too high.
 
-use crate::facts::Reading;
-use crate::words::{Field, STOP, hash, word_in};
+use crate::facts::MatchMode;
+use crate::words::{STOP_WORDS, WordField, hash_text, word_feature};
 
 const BITS: u32 = 17;
 /// When so many posts are counted, all counts are halved.
-const FULL: u32 = 1 << 20;
+const MAX_COUNTED_POSTS: u32 = 1 << 20;
 
 /// Two tables of counts; a feature has a place in each.
 #[derive(Clone)]
-pub(super) struct Frequencies {
+pub(super) struct FeatureFrequencies {
     first: Vec<u32>,
     second: Vec<u32>,
     posts: u32,
 }
 
-impl Frequencies {
+impl FeatureFrequencies {
     /// Nothing seen yet but that common words are common.
     pub(super) fn new() -> Self {
         let mut frequencies = Self {
@@ -23,20 +23,20 @@ impl Frequencies {
             second: vec![0; 1 << BITS],
             posts: 0,
         };
-        let common: Vec<u64> = STOP
+        let common: Vec<u64> = STOP_WORDS
             .iter()
-            .map(|word| word_in(Field::Text, hash(word, Reading::Stream)))
+            .map(|word| word_feature(WordField::Text, hash_text(word, MatchMode::Stream)))
             .collect();
         for _ in 0..5 {
-            frequencies.learn(&common);
+            frequencies.record(&common);
         }
         frequencies.posts = 100;
         frequencies
     }
 
-    pub(super) fn learn(&mut self, features: &[u64]) {
+    pub(super) fn record(&mut self, features: &[u64]) {
         for feature in features {
-            let (first, second) = places(*feature);
+            let (first, second) = table_positions(*feature);
             for (table, place) in [(&mut self.first, first), (&mut self.second, second)] {
                 if let Some(count) = table.get_mut(place) {
                     *count = count.saturating_add(1);
@@ -44,7 +44,7 @@ impl Frequencies {
             }
         }
         self.posts += 1;
-        if self.posts >= FULL {
+        if self.posts >= MAX_COUNTED_POSTS {
             self.posts /= 2;
             for count in self.first.iter_mut().chain(&mut self.second) {
                 *count /= 2;
@@ -53,15 +53,15 @@ impl Frequencies {
     }
 
     /// The share of posts with a feature; `guess` is believed as much as a hundred posts.
-    pub(super) fn share(&self, feature: u64, guess: f64) -> f64 {
-        let (first, second) = places(feature);
+    pub(super) fn estimate_share(&self, feature: u64, guess: f64) -> f64 {
+        let (first, second) = table_positions(feature);
         let first = self.first.get(first).copied().unwrap_or(0);
         let second = self.second.get(second).copied().unwrap_or(0);
         guess.mul_add(100.0, f64::from(first.min(second))) / (f64::from(self.posts) + 100.0)
     }
 }
 
-fn places(feature: u64) -> (usize, usize) {
+fn table_positions(feature: u64) -> (usize, usize) {
     let cut = |bits: u64| usize::try_from(bits & ((1 << BITS) - 1)).unwrap_or(0);
     (cut(feature >> 47), cut(feature >> 3))
 }

@@ -4,7 +4,7 @@
 //! post looks its own features up. An entry holds what refuses most rules at once (flags, language,
 //! one more feature), so that few rules are evaluated.
 
-mod code;
+mod bytecode;
 mod cover;
 mod frequency;
 
@@ -12,17 +12,17 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::hint::black_box;
 
-use crate::ast::{Node, Query};
-use crate::facts::{Facts, Reading, gram};
-use crate::languages::same;
-use crate::operators::Mark;
+use crate::ast::{ParsedQuery, QueryNode};
+use crate::facts::{MatchMode, PostFeatures, gram_feature};
+use crate::languages::languages_match;
+use crate::operators::FeatureKind;
 
-use cover::Entry;
-use frequency::Frequencies;
+use cover::CoverEntry;
+use frequency::FeatureFrequencies;
 
 /// Where a rule is kept; given back to remove it. It is used again afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot(u32);
+pub struct RuleSlot(u32);
 
 /// Many rules, each with a number of its owner's choice.
 ///
@@ -30,40 +30,40 @@ pub struct Slot(u32);
 /// hold from the next post on.
 pub struct Matcher {
     /// What a post needs of a rule, by its slot.
-    rules: Vec<Rule>,
+    rules: Vec<CompiledRule>,
     /// Where it is filed, by its slot.
-    filings: Vec<Filing>,
-    free: Vec<u32>,
-    lists: HashMap<u64, List, BuildHasherDefault<Plain>>,
+    index_entries: Vec<RuleIndexEntry>,
+    free_slots: Vec<u32>,
+    posting_lists: HashMap<u64, PostingList, BuildHasherDefault<IdentityHasher>>,
     /// Rules without a cover: evaluated against every post.
-    always: Vec<u32>,
+    unindexed: Vec<u32>,
     /// How many entries wait for four bytes of a text, and of a link.
     grams: [usize; 2],
-    frequencies: Frequencies,
+    frequencies: FeatureFrequencies,
 }
 
 /// Few bytes: of many rules each is a line of memory away.
 #[derive(Default)]
-struct Rule {
+struct CompiledRule {
     number: u64,
     code: Box<[u8]>,
 }
 
 #[derive(Default)]
-struct Filing {
+struct RuleIndexEntry {
     /// The features under which it is filed; statistics change, so this is not found out again.
     cover: Box<[u64]>,
     /// How many of them are four bytes of a text, and of a link.
     grams: [u16; 2],
-    used: bool,
+    occupied: bool,
 }
 
 /// A rule in the list of a feature.
 #[derive(Clone, Copy)]
-struct Posting {
+struct RulePosting {
     rule: u32,
-    need: u16,
-    forbid: u16,
+    required_flags: u16,
+    forbidden_flags: u16,
     /// The place of one more feature in the filter of a post, or [`NO_COMPANION`].
     companion: u16,
     language: u8,
@@ -75,21 +75,21 @@ const NO_COMPANION: u16 = u16::MAX;
 
 /// Most features have one rule.
 #[expect(clippy::box_collection, reason = "half the memory of the table")]
-enum List {
-    One(Posting),
+enum PostingList {
+    One(RulePosting),
     /// Boxed, so that those of one rule stay small.
-    Many(Box<Vec<Posting>>),
+    Many(Box<Vec<RulePosting>>),
 }
 
-impl List {
-    fn as_slice(&self) -> &[Posting] {
+impl PostingList {
+    fn as_slice(&self) -> &[RulePosting] {
         match self {
             Self::One(posting) => std::slice::from_ref(posting),
             Self::Many(postings) => postings,
         }
     }
 
-    fn add(&mut self, posting: Posting) {
+    fn push(&mut self, posting: RulePosting) {
         match self {
             Self::One(first) => *self = Self::Many(Box::new(vec![*first, posting])),
             Self::Many(postings) => postings.push(posting),
@@ -122,12 +122,12 @@ impl Matcher {
     pub fn new() -> Self {
         Self {
             rules: Vec::new(),
-            filings: Vec::new(),
-            free: Vec::new(),
-            lists: HashMap::default(),
-            always: Vec::new(),
+            index_entries: Vec::new(),
+            free_slots: Vec::new(),
+            posting_lists: HashMap::default(),
+            unindexed: Vec::new(),
             grams: [0; 2],
-            frequencies: Frequencies::new(),
+            frequencies: FeatureFrequencies::new(),
         }
     }
 
@@ -135,7 +135,7 @@ impl Matcher {
     /// when it came; whoever keeps many for long files them anew there now and then, as words that
     /// were rare may have become common.
     #[must_use]
-    pub fn anew(&self) -> Self {
+    pub fn empty_with_frequencies(&self) -> Self {
         Self {
             frequencies: self.frequencies.clone(),
             ..Self::new()
@@ -144,7 +144,7 @@ impl Matcher {
 
     /// How many rules there are.
     pub fn len(&self) -> usize {
-        self.rules.len() - self.free.len()
+        self.rules.len() - self.free_slots.len()
     }
 
     /// Whether there are none.
@@ -154,49 +154,56 @@ impl Matcher {
 
     /// Counts what a post says, so that later rules are filed under what is rare. A sample of the
     /// posts is enough; the older counts less.
-    pub fn learn(&mut self, facts: &Facts<'_>) {
-        self.frequencies.learn(facts.features.list());
+    pub fn record_frequencies(&mut self, facts: &PostFeatures<'_>) {
+        self.frequencies.record(facts.features.as_slice());
     }
 
     /// Adds a rule with its owner's number.
-    pub fn add(&mut self, number: u64, query: &Query) -> Slot {
-        let slot = self.free.pop().unwrap_or_else(|| {
+    pub fn add_rule(&mut self, number: u64, query: &ParsedQuery) -> RuleSlot {
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
             let next = u32::try_from(self.rules.len()).unwrap_or(u32::MAX);
-            self.rules.push(Rule::default());
-            self.filings.push(Filing::default());
+            self.rules.push(CompiledRule::default());
+            self.index_entries.push(RuleIndexEntry::default());
             next
         });
-        let mut rule = Rule {
+        let mut rule = CompiledRule {
             number,
-            ..Rule::default()
+            ..CompiledRule::default()
         };
-        let mut filing = Filing {
-            used: true,
-            ..Filing::default()
+        let mut filing = RuleIndexEntry {
+            occupied: true,
+            ..RuleIndexEntry::default()
         };
-        if query.reading() == Reading::Stream {
-            self.plan(slot, &mut rule, &mut filing, &query.root);
+        if query.match_mode() == MatchMode::Stream {
+            self.index_rule(slot, &mut rule, &mut filing, &query.root);
         }
-        let place = as_place(slot);
-        if let (Some(kept), Some(filed)) = (self.rules.get_mut(place), self.filings.get_mut(place))
+        let place = slot_index(slot);
+        if let (Some(kept), Some(filed)) =
+            (self.rules.get_mut(place), self.index_entries.get_mut(place))
         {
             (*kept, *filed) = (rule, filing);
         }
-        Slot(slot)
+        RuleSlot(slot)
     }
 
     /// Files a rule, and compiles it unless its entries say all of it.
-    fn plan(&mut self, slot: u32, rule: &mut Rule, filing: &mut Filing, root: &Node) {
-        let Some(cover) = cover::cover(root, &self.frequencies) else {
-            rule.code = code::compile(root);
-            self.always.push(slot);
+    fn index_rule(
+        &mut self,
+        slot: u32,
+        rule: &mut CompiledRule,
+        filing: &mut RuleIndexEntry,
+        root: &QueryNode,
+    ) {
+        let Some(cover) = cover::find_cover(root, &self.frequencies) else {
+            rule.code = bytecode::compile(root);
+            self.unindexed.push(slot);
             return;
         };
         if cover.entries.iter().any(|entry| !entry.exact) {
-            rule.code = code::compile(root);
+            rule.code = bytecode::compile(root);
         }
         for entry in &cover.entries {
-            self.file(slot, entry);
+            self.insert_posting(slot, entry);
             if let Some(kind) = entry.gram {
                 filing.count_gram(kind);
             }
@@ -205,12 +212,12 @@ impl Matcher {
         self.count_grams(filing.grams, 1);
     }
 
-    fn file(&mut self, slot: u32, entry: &Entry) {
-        let posting = entry.posting(slot);
-        self.lists
+    fn insert_posting(&mut self, slot: u32, entry: &CoverEntry) {
+        let posting = entry.build_posting(slot);
+        self.posting_lists
             .entry(entry.feature)
-            .and_modify(|list| list.add(posting))
-            .or_insert(List::One(posting));
+            .and_modify(|list| list.push(posting))
+            .or_insert(PostingList::One(posting));
     }
 
     fn count_grams(&mut self, grams: [u16; 2], change: isize) {
@@ -221,24 +228,24 @@ impl Matcher {
     }
 
     /// Removes a rule; says its number, or none if there is no rule there.
-    pub fn remove(&mut self, Slot(slot): Slot) -> Option<u64> {
-        let filing = self.filings.get_mut(as_place(slot));
-        let filing = std::mem::take(filing.filter(|filing| filing.used)?);
-        let rule = std::mem::take(self.rules.get_mut(as_place(slot))?);
-        self.free.push(slot);
+    pub fn remove_rule(&mut self, RuleSlot(slot): RuleSlot) -> Option<u64> {
+        let filing = self.index_entries.get_mut(slot_index(slot));
+        let filing = std::mem::take(filing.filter(|filing| filing.occupied)?);
+        let rule = std::mem::take(self.rules.get_mut(slot_index(slot))?);
+        self.free_slots.push(slot);
         self.count_grams(filing.grams, -1);
         for feature in &filing.cover {
             if let std::collections::hash_map::Entry::Occupied(mut list) =
-                self.lists.entry(*feature)
+                self.posting_lists.entry(*feature)
                 && list.get_mut().remove(slot)
             {
                 list.remove();
             }
         }
         if filing.cover.is_empty()
-            && let Some(place) = self.always.iter().position(|found| *found == slot)
+            && let Some(place) = self.unindexed.iter().position(|found| *found == slot)
         {
-            self.always.swap_remove(place);
+            self.unindexed.swap_remove(place);
         }
         Some(rule.number)
     }
@@ -248,96 +255,117 @@ impl Matcher {
     /// Where rules are many, most of the time goes by waiting for memory. So each kind of it is
     /// asked for all at once (first all lists, then their first entries, then the candidates), and
     /// the waits overlap.
-    pub fn matching(&self, facts: &Facts<'_>) -> Vec<u64> {
-        if facts.reading != Reading::Stream {
+    pub fn matching_rules(&self, facts: &PostFeatures<'_>) -> Vec<u64> {
+        if facts.match_mode != MatchMode::Stream {
             return Vec::new();
         }
-        let features = facts.features.list().iter();
-        let mut lists: Vec<&List> = Vec::with_capacity(32);
-        lists.extend(features.filter_map(|feature| self.lists.get(feature)));
+        let features = facts.features.as_slice().iter();
+        let mut lists: Vec<&PostingList> = Vec::with_capacity(32);
+        lists.extend(features.filter_map(|feature| self.posting_lists.get(feature)));
         let [text_grams, link_grams] = self.grams;
         if text_grams > 0 {
-            self.look_up_grams(Mark::Gram, facts.texts(), &mut lists);
+            self.look_up_grams(FeatureKind::Gram, facts.lowercase_texts(), &mut lists);
         }
         if link_grams > 0 {
-            self.look_up_grams(Mark::LinkGram, facts.links(), &mut lists);
+            self.look_up_grams(FeatureKind::LinkGram, facts.lowercase_links(), &mut lists);
         }
         let firsts = lists.iter().filter_map(|list| list.as_slice().first());
         black_box(firsts.fold(0, |all, posting| all ^ posting.rule));
         let mut found: Vec<u32> = Vec::with_capacity(64);
         let mut candidates: Vec<u32> = Vec::with_capacity(64);
         for list in lists {
-            sift(list.as_slice(), facts, &mut found, &mut candidates);
+            filter_postings(list.as_slice(), facts, &mut found, &mut candidates);
         }
-        candidates.extend(&self.always);
-        self.evaluate(&candidates, facts, &mut found);
+        candidates.extend(&self.unindexed);
+        self.evaluate_candidates(&candidates, facts, &mut found);
         found.sort_unstable();
         found.dedup();
         found
             .into_iter()
-            .filter_map(|slot| self.rules.get(as_place(slot)))
+            .filter_map(|slot| self.rules.get(slot_index(slot)))
             .map(|rule| rule.number)
             .collect()
     }
 
-    fn evaluate(&self, candidates: &[u32], facts: &Facts<'_>, found: &mut Vec<u32>) {
+    fn evaluate_candidates(
+        &self,
+        candidates: &[u32],
+        facts: &PostFeatures<'_>,
+        found: &mut Vec<u32>,
+    ) {
         let rules = candidates.iter().filter_map(|slot| {
-            let rule = self.rules.get(as_place(*slot))?;
+            let rule = self.rules.get(slot_index(*slot))?;
             Some((*slot, &*rule.code))
         });
         let rules: Vec<(u32, &[u8])> = rules.collect();
         let firsts = rules.iter().filter_map(|(_, code)| code.first());
         black_box(firsts.fold(0, |all, byte| all ^ byte));
         for (slot, code) in rules {
-            if code::holds(code, facts) {
+            if bytecode::evaluate(code, facts) {
                 found.push(slot);
             }
         }
     }
 
-    fn look_up_grams<'a>(&'a self, mark: Mark, texts: &[String], lists: &mut Vec<&'a List>) {
+    fn look_up_grams<'a>(
+        &'a self,
+        mark: FeatureKind,
+        texts: &[String],
+        lists: &mut Vec<&'a PostingList>,
+    ) {
         for text in texts {
             let grams = text.as_bytes().array_windows::<4>();
-            lists.extend(grams.filter_map(|bytes| self.lists.get(&gram(mark, *bytes))));
+            lists.extend(
+                grams.filter_map(|bytes| self.posting_lists.get(&gram_feature(mark, *bytes))),
+            );
         }
     }
 
     /// How many rules a post is compared with before any is evaluated: what rare words keep low. It
     /// grows as words become common under which rules are filed.
-    pub fn effort(&self, facts: &Facts<'_>) -> usize {
-        let features = facts.features.list().iter();
-        let lists = features.filter_map(|feature| self.lists.get(feature));
-        lists.map(|list| list.as_slice().len()).sum::<usize>() + self.always.len()
+    pub fn candidate_count(&self, facts: &PostFeatures<'_>) -> usize {
+        let features = facts.features.as_slice().iter();
+        let lists = features.filter_map(|feature| self.posting_lists.get(feature));
+        lists.map(|list| list.as_slice().len()).sum::<usize>() + self.unindexed.len()
     }
 
     /// About how many bytes the rules take.
-    pub fn bytes(&self) -> usize {
-        let rules = self.rules.capacity() * size_of::<Rule>()
-            + self.filings.capacity() * size_of::<Filing>();
-        let lists = self.lists.capacity() * 8 / 7 * (size_of::<(u64, List)>() + 1);
+    pub fn memory_bytes(&self) -> usize {
+        let rules = self.rules.capacity() * size_of::<CompiledRule>()
+            + self.index_entries.capacity() * size_of::<RuleIndexEntry>();
+        let lists = self.posting_lists.capacity() * 8 / 7 * (size_of::<(u64, PostingList)>() + 1);
         let long: usize = self
-            .lists
+            .posting_lists
             .values()
             .map(|list| match list {
-                List::One(_) => 0,
-                List::Many(postings) => {
-                    size_of::<Vec<Posting>>() + postings.capacity() * size_of::<Posting>()
+                PostingList::One(_) => 0,
+                PostingList::Many(postings) => {
+                    size_of::<Vec<RulePosting>>() + postings.capacity() * size_of::<RulePosting>()
                 }
             })
             .sum();
         let code: usize = self.rules.iter().map(|rule| rule.code.len()).sum();
-        let cover: usize = self.filings.iter().map(|filing| filing.cover.len()).sum();
+        let cover: usize = self
+            .index_entries
+            .iter()
+            .map(|filing| filing.cover.len())
+            .sum();
         rules + lists + long + code + cover * size_of::<u64>()
     }
 }
 
 /// Of the rules in a list, those that match and those that must be evaluated.
-fn sift(list: &[Posting], facts: &Facts<'_>, found: &mut Vec<u32>, candidates: &mut Vec<u32>) {
+fn filter_postings(
+    list: &[RulePosting],
+    facts: &PostFeatures<'_>,
+    found: &mut Vec<u32>,
+    candidates: &mut Vec<u32>,
+) {
     for posting in list {
-        let passes = posting.need & !facts.flags == 0
-            && posting.forbid & facts.flags == 0
-            && (posting.companion == NO_COMPANION || facts.features.may_have(posting.companion))
-            && (posting.language == 0 || same(posting.language, facts.language));
+        let passes = posting.required_flags & !facts.flags == 0
+            && posting.forbidden_flags & facts.flags == 0
+            && (posting.companion == NO_COMPANION || facts.features.may_contain(posting.companion))
+            && (posting.language == 0 || languages_match(posting.language, facts.language));
         if passes && posting.exact {
             found.push(posting.rule);
         } else if passes {
@@ -346,23 +374,27 @@ fn sift(list: &[Posting], facts: &Facts<'_>, found: &mut Vec<u32>, candidates: &
     }
 }
 
-impl Filing {
-    fn count_gram(&mut self, kind: Mark) {
+impl RuleIndexEntry {
+    fn count_gram(&mut self, kind: FeatureKind) {
         let [texts, links] = &mut self.grams;
-        let count = if kind == Mark::Gram { texts } else { links };
+        let count = if kind == FeatureKind::Gram {
+            texts
+        } else {
+            links
+        };
         *count = count.saturating_add(1);
     }
 }
 
-fn as_place(slot: u32) -> usize {
+fn slot_index(slot: u32) -> usize {
     usize::try_from(slot).unwrap_or(usize::MAX)
 }
 
 /// Features are hashes already.
 #[derive(Default)]
-struct Plain(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Plain {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }

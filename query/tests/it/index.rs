@@ -7,8 +7,9 @@
 )]
 
 use query::{
-    Area, Author, Dialect, Facts, Handle, Level, Link, Matcher, Person, Place, Post, Product,
-    Query, Reading, Slot, matches, parse,
+    AccessTier, GeoArea, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct,
+    QueryableAuthor, QueryableLink, QueryablePerson, QueryablePlace, QueryablePost, RuleSlot,
+    UserHandle, matches, parse,
 };
 
 use crate::random::{Dice, thread_time};
@@ -102,9 +103,9 @@ fn rule(dice: &mut Dice, depth: usize) -> String {
 }
 
 /// Rules that are sound, as many as asked.
-fn rules(dice: &mut Dice, count: usize) -> Vec<Query> {
-    let stream = Dialect::new(Product::Stream, Level::Enterprise);
-    let power = Dialect::new(Product::Powerstream, Level::Enterprise);
+fn rules(dice: &mut Dice, count: usize) -> Vec<ParsedQuery> {
+    let stream = QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise);
+    let power = QueryDialect::new(QueryProduct::Powerstream, AccessTier::Enterprise);
     let mut found = vec![
         parse("contains:offe", power).unwrap(),
         parse("contains:\"ea\" -tea", power).unwrap(),
@@ -116,33 +117,33 @@ fn rules(dice: &mut Dice, count: usize) -> Vec<Query> {
     found
 }
 
-fn post(dice: &mut Dice) -> Post<'static> {
-    let handle = |(id, username)| Handle { id, username };
-    let person = |user| Person {
+fn post(dice: &mut Dice) -> QueryablePost<'static> {
+    let handle = |(id, username)| UserHandle { id, username };
+    let person = |user| QueryablePerson {
         handle: handle(user),
         affiliations: &[],
     };
-    let area = Area {
+    let area = GeoArea {
         west: 0.95,
         south: 0.95,
         east: 1.05,
         north: 1.05,
     };
-    let place = Place {
+    let place = QueryablePlace {
         id: "p9",
         full_name: "North City",
         country: "US",
         area: Some(area),
     };
     let one = |dice: &mut Dice, share: usize| dice.below(share) == 0;
-    Post {
+    QueryablePost {
         id: i64::try_from(dice.below(1 << 50)).unwrap(),
-        author: Author {
+        author: QueryableAuthor {
             person: person(*dice.of(&USERS)),
             bio: ["", "solar news", "tea"][dice.below(3)],
             verified: one(dice, 3),
             followers: dice.below(100) as u64,
-            ..Author::default()
+            ..QueryableAuthor::default()
         },
         text: String::leak(words(dice, 9)),
         lang: dice.of::<&str>(&LANGUAGES),
@@ -150,14 +151,14 @@ fn post(dice: &mut Dice) -> Post<'static> {
         hashtags: [&[][..], &["coffee"], &["game", "cafe"]][dice.below(3)],
         mentions: [
             &[][..],
-            &[Handle {
+            &[UserHandle {
                 id: 100,
                 username: "Ana",
             }],
         ][dice.below(2)],
         links: [
             &[][..],
-            &[Link {
+            &[QueryableLink {
                 url: "https://t.example/1",
                 expanded: "https://a.example/solar/news",
                 unwound: "",
@@ -170,7 +171,7 @@ fn post(dice: &mut Dice) -> Post<'static> {
         images: one(dice, 4),
         point: one(dice, 6).then_some((1.0, 1.01)),
         place: one(dice, 6).then_some(place),
-        ..Post::default()
+        ..QueryablePost::default()
     }
 }
 
@@ -178,7 +179,7 @@ fn index_and_evaluator_agree(seed: u64, rules_count: usize, posts: usize) {
     let mut dice = Dice(seed);
     let rules = rules(&mut dice, rules_count);
     let mut matcher = Matcher::new();
-    let mut slots: Vec<Option<Slot>> = vec![None; rules.len()];
+    let mut slots: Vec<Option<RuleSlot>> = vec![None; rules.len()];
     let mut found = 0;
     for round in 0..posts {
         // Rules come and go between posts; at first most are there.
@@ -187,11 +188,11 @@ fn index_and_evaluator_agree(seed: u64, rules_count: usize, posts: usize) {
             let place = dice.below(rules.len());
             slots[place] = match slots[place].take() {
                 Some(slot) if round > 0 => {
-                    assert_eq!(matcher.remove(slot), Some(place as u64));
+                    assert_eq!(matcher.remove_rule(slot), Some(place as u64));
                     None
                 }
                 Some(slot) => Some(slot),
-                None => Some(matcher.add(place as u64, &rules[place])),
+                None => Some(matcher.add_rule(place as u64, &rules[place])),
             };
         }
         let quoted = post(&mut dice);
@@ -200,7 +201,7 @@ fn index_and_evaluator_agree(seed: u64, rules_count: usize, posts: usize) {
             post.quoted = Some(&quoted);
             post.quote_of = Some(7);
         }
-        let facts = Facts::new(&post, Reading::Stream);
+        let facts = PostFeatures::new(&post, MatchMode::Stream);
         let mut expected: Vec<u64> = rules
             .iter()
             .zip(0..)
@@ -208,7 +209,7 @@ fn index_and_evaluator_agree(seed: u64, rules_count: usize, posts: usize) {
             .filter(|((rule, _), slot)| slot.is_some() && matches(rule, &facts))
             .map(|((_, place), _)| place)
             .collect();
-        let mut answer = matcher.matching(&facts);
+        let mut answer = matcher.matching_rules(&facts);
         answer.sort_unstable();
         expected.sort_unstable();
         if answer != expected {
@@ -220,12 +221,12 @@ fn index_and_evaluator_agree(seed: u64, rules_count: usize, posts: usize) {
             panic!("{} {post:?}", rules[usize::try_from(*odd).unwrap()]);
         }
         found += answer.len();
-        matcher.learn(&facts);
+        matcher.record_frequencies(&facts);
         assert_eq!(matcher.len(), slots.iter().flatten().count());
     }
     assert!(found > posts, "{found} matches of {posts} posts");
     for slot in slots.into_iter().flatten() {
-        assert!(matcher.remove(slot).is_some() && matcher.remove(slot).is_none());
+        assert!(matcher.remove_rule(slot).is_some() && matcher.remove_rule(slot).is_none());
     }
     assert!(matcher.is_empty());
 }
@@ -243,60 +244,64 @@ fn rules_filed_anew_match_as_before() {
     let rules = rules(&mut dice, 300);
     let mut matcher = Matcher::new();
     for (rule, place) in rules.iter().zip(0..) {
-        matcher.add(place, rule);
+        matcher.add_rule(place, rule);
     }
-    let posts: Vec<Post<'_>> = (0..300).map(|_| post(&mut dice)).collect();
+    let posts: Vec<QueryablePost<'_>> = (0..300).map(|_| post(&mut dice)).collect();
     for post in &posts {
-        matcher.learn(&Facts::new(post, Reading::Stream));
+        matcher.record_frequencies(&PostFeatures::new(post, MatchMode::Stream));
     }
-    let mut again = matcher.anew();
+    let mut again = matcher.empty_with_frequencies();
     assert!(again.is_empty());
     for (rule, place) in rules.iter().zip(0..) {
-        again.add(place, rule);
+        again.add_rule(place, rule);
     }
     for post in &posts {
-        let facts = Facts::new(post, Reading::Stream);
-        assert_eq!(again.matching(&facts), matcher.matching(&facts));
+        let facts = PostFeatures::new(post, MatchMode::Stream);
+        assert_eq!(again.matching_rules(&facts), matcher.matching_rules(&facts));
     }
 }
 
 #[test]
 fn a_query_of_search_matches_nothing() {
-    let query = parse("tea", Dialect::new(Product::RecentSearch, Level::SelfServe)).unwrap();
+    let query = parse(
+        "tea",
+        QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe),
+    )
+    .unwrap();
     let mut matcher = Matcher::new();
-    let slot = matcher.add(1, &query);
-    let post = Post {
+    let slot = matcher.add_rule(1, &query);
+    let post = QueryablePost {
         text: "tea",
-        ..Post::default()
+        ..QueryablePost::default()
     };
     assert!(
         matcher
-            .matching(&Facts::new(&post, Reading::Stream))
+            .matching_rules(&PostFeatures::new(&post, MatchMode::Stream))
             .is_empty()
     );
-    assert_eq!(matcher.remove(slot), Some(1));
+    assert_eq!(matcher.remove_rule(slot), Some(1));
 }
 
 #[test]
 fn a_hostile_post_costs_little_at_many_rules() {
-    let dialect = Dialect::new(Product::Stream, Level::Enterprise);
+    let dialect = QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise);
     let mut matcher = Matcher::new();
     for number in 0..2_500 {
         let text = format!(
             "\"a a a b\" c{} OR (zz a -(b c) from:u{number} -x{number})",
             number % 7
         );
-        matcher.add(number, &parse(&text, dialect).unwrap());
+        matcher.add_rule(number, &parse(&text, dialect).unwrap());
     }
     let text = "a a a zz c1 c2 b ".repeat(16);
-    let post = Post {
+    let post = QueryablePost {
         text: &text,
-        ..Post::default()
+        ..QueryablePost::default()
     };
     let before = thread_time();
     assert!(
         matcher
-            .matching(&Facts::new(&post, Reading::Stream))
+            .matching_rules(&PostFeatures::new(&post, MatchMode::Stream))
             .is_empty()
     );
     let spent = thread_time().saturating_sub(before);

@@ -1,11 +1,14 @@
 //! Trees and their print.
 
-use query::{Dialect, Level, Node, OPERATORS, Product, parse};
+use query::{AccessTier, OPERATORS, QueryDialect, QueryNode, QueryProduct, parse};
 
 fn printed(text: &str) -> String {
-    parse(text, Dialect::new(Product::Stream, Level::Enterprise))
-        .unwrap_or_else(|problems| panic!("{text}: {problems}"))
-        .to_string()
+    parse(
+        text,
+        QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise),
+    )
+    .unwrap_or_else(|problems| panic!("{text}: {problems}"))
+    .to_string()
 }
 
 #[test]
@@ -54,23 +57,23 @@ fn the_print_is_canonical() {
 fn positions_are_kept_in_the_tree() {
     let query = parse(
         "é -dog OR  from:x",
-        Dialect::new(Product::Stream, Level::SelfServe),
+        QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe),
     )
     .unwrap();
-    let Node::Any(parts) = query.root() else {
+    let QueryNode::Any(parts) = query.root() else {
         panic!("{query:?}")
     };
-    let [Node::All(left), Node::Is(right)] = parts.as_slice() else {
+    let [QueryNode::All(left), QueryNode::Is(right)] = parts.as_slice() else {
         panic!("{query:?}")
     };
     let at: Vec<usize> = left
         .iter()
         .map(|node| match node {
-            Node::Is(term) | Node::Not(term) => term.at,
+            QueryNode::Is(term) | QueryNode::Not(term) => term.position,
             other => panic!("{other}"),
         })
         .collect();
-    assert_eq!((at.as_slice(), right.at), (&[1, 3][..], 12));
+    assert_eq!((at.as_slice(), right.position), (&[1, 3][..], 12));
 }
 
 #[test]
@@ -95,12 +98,12 @@ fn every_operator_is_taken_under_each_of_its_names() {
                 field => format!("{field}:{value}"),
             };
             let mut taken = 0;
-            for product in Product::ALL {
-                let dialect = Dialect::new(product, Level::Enterprise);
+            for product in QueryProduct::ALL {
+                let dialect = QueryDialect::new(product, AccessTier::Enterprise);
                 let parsed = parse(&format!("cat {term}"), dialect);
                 assert_eq!(
                     parsed.is_ok(),
-                    operator.available(dialect),
+                    operator.is_available(dialect),
                     "{term} {product:?} {parsed:?}"
                 );
                 taken += usize::from(parsed.is_ok());

@@ -1,15 +1,17 @@
 //! What each operator finds.
 
-use query::{Dialect, Facts, Joint, Level, Product, Reading, matches, parse};
+use query::{
+    AccessTier, ClauseKind, MatchMode, PostFeatures, QueryDialect, QueryProduct, matches, parse,
+};
 
 use crate::world::{BOTH, posts};
 
-fn found(product: Product, text: &str) -> Vec<i64> {
-    let query = parse(text, Dialect::new(product, Level::Enterprise))
+fn found(product: QueryProduct, text: &str) -> Vec<i64> {
+    let query = parse(text, QueryDialect::new(product, AccessTier::Enterprise))
         .unwrap_or_else(|problems| panic!("{text}: {problems}"));
     posts()
         .iter()
-        .filter(|post| matches(&query, &Facts::new(post, query.reading())))
+        .filter(|post| matches(&query, &PostFeatures::new(post, query.match_mode())))
         .map(|post| post.id)
         .collect()
 }
@@ -17,8 +19,12 @@ fn found(product: Product, text: &str) -> Vec<i64> {
 #[test]
 fn search_and_streams_find_the_same() {
     for (text, ids) in BOTH {
-        assert_eq!(found(Product::RecentSearch, text), ids, "search: {text}");
-        assert_eq!(found(Product::Stream, text), ids, "stream: {text}");
+        assert_eq!(
+            found(QueryProduct::RecentSearch, text),
+            ids,
+            "search: {text}"
+        );
+        assert_eq!(found(QueryProduct::Stream, text), ids, "stream: {text}");
     }
 }
 
@@ -44,7 +50,7 @@ fn search_reads_the_post_alone_and_folds_accents() {
         ("from:bob_b has:mentions", &[3]),
         ("from:ana has:cashtags", &[5]),
     ] {
-        assert_eq!(found(Product::RecentSearch, text), ids, "{text}");
+        assert_eq!(found(QueryProduct::RecentSearch, text), ids, "{text}");
     }
 }
 
@@ -74,33 +80,36 @@ fn streams_read_the_quoted_post_too_and_keep_accents() {
         ("tea statuses_count:20 listed_count:0..3", &[3]),
         ("coffee sample:100", &[1, 2, 3, 5, 9, 14, 15, 18]),
     ] {
-        assert_eq!(found(Product::Stream, text), ids, "{text}");
+        assert_eq!(found(QueryProduct::Stream, text), ids, "{text}");
     }
     assert_eq!(
-        found(Product::Powerstream, "contains:\"offe\" -has:lang"),
+        found(QueryProduct::Powerstream, "contains:\"offe\" -has:lang"),
         [0; 0]
     );
     assert_eq!(
-        found(Product::Powerstream, "contains:ced from:ana has:symbols"),
+        found(
+            QueryProduct::Powerstream,
+            "contains:ced from:ana has:symbols"
+        ),
         [5]
     );
 }
 
 #[test]
 fn a_share_is_stable_and_grows() {
-    let dialect = Dialect::new(Product::Stream, Level::SelfServe);
+    let dialect = QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe);
     let rules: Vec<_> = [1, 10, 50]
         .iter()
         .map(|share| parse(&format!("tea sample:{share}"), dialect).unwrap())
         .collect();
     let mut counts = [0; 3];
     for id in 0..10_000 {
-        let post = query::Post {
+        let post = query::QueryablePost {
             id: 1 << 22 | id << 40,
             text: "tea",
-            ..query::Post::default()
+            ..query::QueryablePost::default()
         };
-        let facts = Facts::new(&post, Reading::Stream);
+        let facts = PostFeatures::new(&post, MatchMode::Stream);
         let seen: Vec<bool> = rules.iter().map(|rule| matches(rule, &facts)).collect();
         assert!(seen.is_sorted(), "a smaller share is part of a greater");
         for (count, seen) in counts.iter_mut().zip(seen) {
@@ -114,31 +123,45 @@ fn a_share_is_stable_and_grows() {
 
 #[test]
 fn facts_of_another_reading_match_nothing() {
-    let post = query::Post {
+    let post = query::QueryablePost {
         text: "tea",
-        ..query::Post::default()
+        ..query::QueryablePost::default()
     };
-    let query = parse("tea", Dialect::new(Product::Stream, Level::SelfServe)).unwrap();
-    assert!(matches(&query, &Facts::new(&post, Reading::Stream)));
-    assert!(!matches(&query, &Facts::new(&post, Reading::Search)));
+    let query = parse(
+        "tea",
+        QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe),
+    )
+    .unwrap();
+    assert!(matches(
+        &query,
+        &PostFeatures::new(&post, MatchMode::Stream)
+    ));
+    assert!(!matches(
+        &query,
+        &PostFeatures::new(&post, MatchMode::Search)
+    ));
 }
 
 #[test]
 fn an_explanation_says_which_parts_a_post_meets() {
     let text = "(tea OR coffee) -iced from:bob_b";
-    let query = parse(text, Dialect::new(Product::RecentSearch, Level::SelfServe)).unwrap();
+    let query = parse(
+        text,
+        QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe),
+    )
+    .unwrap();
     let posts = posts();
     let of = |id: i64| posts.iter().find(|post| post.id == id).unwrap();
     for post in &posts {
-        let facts = Facts::new(post, query.reading());
-        let said = query.explained(Some(&facts));
-        assert_eq!(said.holds, Some(matches(&query, &facts)), "{}", post.id);
+        let facts = PostFeatures::new(post, query.match_mode());
+        let said = query.explain(Some(&facts));
+        assert_eq!(said.matches, Some(matches(&query, &facts)), "{}", post.id);
     }
-    let said = query.explained(Some(&Facts::new(of(5), query.reading())));
+    let said = query.explain(Some(&PostFeatures::new(of(5), query.match_mode())));
     let parts: Vec<_> = said
-        .parts
+        .children
         .iter()
-        .map(|part| (part.text.as_str(), part.at, part.holds))
+        .map(|part| (part.text.as_str(), part.position, part.matches))
         .collect();
     assert_eq!(
         parts,
@@ -148,9 +171,12 @@ fn an_explanation_says_which_parts_a_post_meets() {
             ("from:bob_b", 23, Some(false)),
         ]
     );
-    assert_eq!((said.joint, said.parts[0].joint), (Joint::All, Joint::Any));
-    assert_eq!(said.parts[2].about, "the author");
-    assert_eq!(query.explained(None).parts[0].parts[1].holds, None);
-    let other = Facts::new(of(5), Reading::Stream);
-    assert_eq!(query.explained(Some(&other)).holds, None);
+    assert_eq!(
+        (said.kind, said.children[0].kind),
+        (ClauseKind::All, ClauseKind::Any)
+    );
+    assert_eq!(said.children[2].description, "the author");
+    assert_eq!(query.explain(None).children[0].children[1].matches, None);
+    let other = PostFeatures::new(of(5), MatchMode::Stream);
+    assert_eq!(query.explain(Some(&other)).matches, None);
 }

@@ -1,8 +1,8 @@
 //! The table of operators, as the contract has it: names, class, where, and what each refuses.
 
-use query::{Class, Dialect, Level, OPERATORS, Product, parse};
+use query::{AccessTier, OPERATORS, OperatorClass, QueryDialect, QueryProduct, parse};
 
-use Class::{Conjunction, Standalone};
+use OperatorClass::{Conjunction, Standalone};
 
 /// Where operators are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,9 +26,15 @@ enum Where {
 }
 
 impl Where {
-    fn knows(self, product: Product) -> bool {
-        let recent = matches!(product, Product::RecentSearch | Product::RecentCounts);
-        let (stream, power) = (product == Product::Stream, product == Product::Powerstream);
+    fn knows(self, product: QueryProduct) -> bool {
+        let recent = matches!(
+            product,
+            QueryProduct::RecentSearch | QueryProduct::RecentCounts
+        );
+        let (stream, power) = (
+            product == QueryProduct::Stream,
+            product == QueryProduct::Powerstream,
+        );
         match self {
             Self::Search => product.is_search(),
             Self::Recent => recent || stream,
@@ -43,7 +49,7 @@ impl Where {
 }
 
 /// A term under each of its names, its class, and where it is known.
-const TERMS: [(&[&str], Class, Where); 54] = [
+const TERMS: [(&[&str], OperatorClass, Where); 54] = [
     (&["cat"], Standalone, Where::All),
     (&["\"two cats\""], Standalone, Where::All),
     (&["#cat"], Standalone, Where::All),
@@ -163,9 +169,9 @@ const TERMS: [(&[&str], Class, Where); 54] = [
     ),
 ];
 
-const LEVELS: [Level; 2] = [Level::SelfServe, Level::Enterprise];
+const LEVELS: [AccessTier; 2] = [AccessTier::SelfServe, AccessTier::Enterprise];
 
-fn details(text: &str, dialect: Dialect) -> Vec<String> {
+fn details(text: &str, dialect: QueryDialect) -> Vec<String> {
     parse(text, dialect).map_or_else(|problems| problems.details(), |_| Vec::new())
 }
 
@@ -192,10 +198,10 @@ fn operators_have_the_class_and_the_places_of_the_contract() {
     for (names, class, place) in TERMS {
         for (term, product, level) in names
             .iter()
-            .flat_map(|term| Product::ALL.map(|product| (term, product)))
+            .flat_map(|term| QueryProduct::ALL.map(|product| (term, product)))
             .flat_map(|(term, product)| LEVELS.map(|level| (term, product, level)))
         {
-            let dialect = Dialect::new(product, level);
+            let dialect = QueryDialect::new(product, level);
             let beside = details(&format!("dog {term}"), dialect);
             let alone = details(term, dialect);
             let what = format!("{term} {product:?} {level:?}");
@@ -249,11 +255,14 @@ fn negation_is_refused_where_it_means_nothing() {
             let denied = term
                 .strip_prefix('-')
                 .map_or_else(|| format!("-{term}"), str::to_owned);
-            for product in Product::ALL
+            for product in QueryProduct::ALL
                 .into_iter()
                 .filter(|product| place.knows(*product))
             {
-                let answer = details(&format!("dog {denied}"), Dialect::new(product, LEVELS[1]));
+                let answer = details(
+                    &format!("dog {denied}"),
+                    QueryDialect::new(product, LEVELS[1]),
+                );
                 let refused = match *term {
                     "sample:1" => Some("Operator 'sample' cannot be negated (at position 6)"),
                     "-is:nullcast" => Some("Reference to invalid field 'nullcast' (at position 5)"),

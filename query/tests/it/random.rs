@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use query::{Dialect, Level, Product, parse};
+use query::{AccessTier, QueryDialect, QueryProduct, parse};
 
 /// A sequence of numbers as good as chance, always the same.
 pub(crate) struct Dice(pub(crate) u64);
@@ -90,8 +90,8 @@ fn no_text_is_too_odd_and_what_is_taken_comes_back() {
     let mut taken = 0;
     for round in 0..100_000 {
         let text: String = (0..=dice.below(14)).map(|_| *dice.of(&PIECES)).collect();
-        let product = Product::ALL[round % Product::ALL.len()];
-        let dialect = Dialect::new(product, Level::Enterprise);
+        let product = QueryProduct::ALL[round % QueryProduct::ALL.len()];
+        let dialect = QueryDialect::new(product, AccessTier::Enterprise);
         let Ok(query) = parse(&text, dialect) else {
             continue;
         };
@@ -99,8 +99,8 @@ fn no_text_is_too_odd_and_what_is_taken_comes_back() {
         let print = query.to_string();
         match parse(
             &print,
-            Dialect {
-                engagement: true,
+            QueryDialect {
+                engagement_operators: true,
                 ..dialect
             },
         ) {
@@ -133,9 +133,9 @@ fn any_text_is_read_or_refused_in_bounded_time() {
     for round in 0..100_000 {
         let length = if round % 500 == 0 { 4_096 } else { 40 };
         let text: String = (0..dice.below(length)).map(|_| letter(&mut dice)).collect();
-        let product = Product::ALL[round % Product::ALL.len()];
+        let product = QueryProduct::ALL[round % QueryProduct::ALL.len()];
         let before = thread_time();
-        let answer = parse(&text, Dialect::new(product, Level::Enterprise));
+        let answer = parse(&text, QueryDialect::new(product, AccessTier::Enterprise));
         longest = longest.max(thread_time().saturating_sub(before));
         if let Err(problems) = answer {
             assert!(!problems.to_string().is_empty() && !problems.details().is_empty());
@@ -146,7 +146,7 @@ fn any_text_is_read_or_refused_in_bounded_time() {
 
 #[test]
 fn hostile_queries_are_answered_at_once() {
-    let dialect = Dialect::new(Product::Powerstream, Level::SelfServe);
+    let dialect = QueryDialect::new(QueryProduct::Powerstream, AccessTier::SelfServe);
     let hostile = [
         "(".repeat(2_048),
         "-(".repeat(1_024),

@@ -1,9 +1,9 @@
 //! What is refused, and in which words.
 
-use query::{Dialect, Level, OPERATORS, Problems, Product, parse};
+use query::{AccessTier, OPERATORS, QueryDialect, QueryError, QueryProduct, parse};
 
-fn refused(product: Product, text: &str) -> Vec<String> {
-    match parse(text, Dialect::new(product, Level::SelfServe)) {
+fn refused(product: QueryProduct, text: &str) -> Vec<String> {
+    match parse(text, QueryDialect::new(product, AccessTier::SelfServe)) {
         Ok(query) => panic!("{text} is taken as {query}"),
         Err(problems) => problems.details(),
     }
@@ -40,22 +40,29 @@ fn every_alternative_needs_something_positive_that_stands_alone() {
         ("apple OR (has:media (is:reply OR -x))", NOTHING, 11),
         ("cat OR -(a dog)", DENIES, 10),
     ] {
-        let details = refused(Product::RecentSearch, text);
+        let details = refused(QueryProduct::RecentSearch, text);
         assert_eq!(details[0], format!("{what} (at position {at})"), "{text}");
     }
-    assert_eq!(refused(Product::Stream, "has:links OR is:retweet").len(), 2);
+    assert_eq!(
+        refused(QueryProduct::Stream, "has:links OR is:retweet").len(),
+        2
+    );
     for sound in [
         "\"x\" has:mentions (has:media OR has:links)",
         "the cat",
         "\"to be\"",
     ] {
-        parse(sound, Dialect::new(Product::Stream, Level::SelfServe)).unwrap();
+        parse(
+            sound,
+            QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe),
+        )
+        .unwrap();
     }
 }
 
 #[test]
 fn operators_are_known_where_they_are() {
-    let (search, stream) = (Product::RecentSearch, Product::Stream);
+    let (search, stream) = (QueryProduct::RecentSearch, QueryProduct::Stream);
     for (product, text, detail) in [
         (search, "filter:media cat", operator("filter", 1)),
         (search, "cat min_faves:10", operator("min_faves", 5)),
@@ -66,10 +73,14 @@ fn operators_are_known_where_they_are() {
         (stream, "cat list:7", operator("list", 5)),
         (stream, "cat min_likes:7", operator("min_likes", 5)),
         (stream, "embedding:\"spring\"", operator("embedding", 1)),
-        (Product::FullArchive, "entity:\"x\"", operator("entity", 1)),
-        (Product::Activity, "from:ana", operator("from", 1)),
         (
-            Product::Powerstream,
+            QueryProduct::FullArchive,
+            "entity:\"x\"",
+            operator("entity", 1),
+        ),
+        (QueryProduct::Activity, "from:ana", operator("from", 1)),
+        (
+            QueryProduct::Powerstream,
             "cat context:1.2",
             operator("context", 5),
         ),
@@ -103,9 +114,9 @@ fn operators_are_known_where_they_are() {
     ] {
         assert_eq!(refused(product, text), [detail], "{text}");
     }
-    let mut dialect = Dialect::new(search, Level::SelfServe);
+    let mut dialect = QueryDialect::new(search, AccessTier::SelfServe);
     assert!(parse("min_likes:5", dialect).is_ok());
-    dialect.engagement = false;
+    dialect.engagement_operators = false;
     assert_eq!(
         parse("min_likes:5", dialect).unwrap_err().details(),
         [operator("min_likes", 1)]
@@ -141,14 +152,14 @@ fn values_are_refused_where_they_stand() {
     ] {
         let shown = value.trim_matches('"');
         assert_eq!(
-            refused(Product::Stream, &format!("cat {name}:{value}")),
+            refused(QueryProduct::Stream, &format!("cat {name}:{value}")),
             [format!(
                 "Invalid value '{shown}' for operator '{name}' (at position 5)"
             )],
         );
     }
     assert_eq!(
-        refused(Product::Stream, "\"a b\"~7 filter:x"),
+        refused(QueryProduct::Stream, "\"a b\"~7 filter:x"),
         [
             String::from("Invalid value '7' for operator '~' (at position 1)"),
             operator("filter", 9)
@@ -206,20 +217,28 @@ fn syntax_ends_the_reading_where_it_is_broken() {
             ),
         ),
     ] {
-        assert_eq!(refused(Product::RecentSearch, text), [detail], "{text}");
+        assert_eq!(
+            refused(QueryProduct::RecentSearch, text),
+            [detail],
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn messages_of_search_join_the_faults() {
     let say = |text: &str| {
-        parse(text, Dialect::new(Product::RecentSearch, Level::SelfServe)).unwrap_err()
+        parse(
+            text,
+            QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe),
+        )
+        .unwrap_err()
     };
     assert_eq!(
         say("").to_string(),
         "Invalid 'query':''. 'query' must be a non-empty string"
     );
-    assert_eq!(say(" \n"), Problems::Empty);
+    assert_eq!(say(" \n"), QueryError::Empty);
     assert_eq!(
         say("has:h is:i cat").to_string(),
         "There were errors processing your request: Reference to invalid field 'h' (at position 1), \
@@ -227,29 +246,29 @@ fn messages_of_search_join_the_faults() {
     );
     assert_eq!(
         say(&"é".repeat(513)),
-        Problems::TooLong {
+        QueryError::TooLong {
             length: 513,
-            longest: 512
+            limit: 512
         }
     );
 }
 
 #[test]
 fn lengths_and_numbers_are_those_of_the_product() {
-    use Level::{Enterprise, SelfServe};
+    use AccessTier::{Enterprise, SelfServe};
     for (product, level, longest, rules) in [
-        (Product::RecentSearch, SelfServe, 512, 1),
-        (Product::RecentCounts, Enterprise, 4_096, 1),
-        (Product::FullArchive, SelfServe, 1_024, 1),
-        (Product::FullCounts, Enterprise, 4_096, 1),
-        (Product::Stream, SelfServe, 1_024, 1_000),
-        (Product::Stream, Enterprise, 2_048, 25_000),
-        (Product::Powerstream, SelfServe, 2_048, 1_000),
-        (Product::Activity, SelfServe, 150, 1_500),
+        (QueryProduct::RecentSearch, SelfServe, 512, 1),
+        (QueryProduct::RecentCounts, Enterprise, 4_096, 1),
+        (QueryProduct::FullArchive, SelfServe, 1_024, 1),
+        (QueryProduct::FullCounts, Enterprise, 4_096, 1),
+        (QueryProduct::Stream, SelfServe, 1_024, 1_000),
+        (QueryProduct::Stream, Enterprise, 2_048, 25_000),
+        (QueryProduct::Powerstream, SelfServe, 2_048, 1_000),
+        (QueryProduct::Activity, SelfServe, 150, 1_500),
     ] {
-        let dialect = Dialect::new(product, level);
+        let dialect = QueryDialect::new(product, level);
         assert_eq!(
-            (dialect.longest(), dialect.rules()),
+            (dialect.max_length(), dialect.max_rules()),
             (longest, rules),
             "{product:?}"
         );

@@ -1,24 +1,31 @@
 //! Twenty posts that tests ask about, and what finds them. The tests of the index ask the same.
 
-use query::{Annotation, Area, Author, Handle, Link, Person, Place, Post};
+use query::{
+    ContextAnnotation, GeoArea, QueryableAuthor, QueryableLink, QueryablePerson, QueryablePlace,
+    QueryablePost, UserHandle,
+};
 
-const fn handle(id: i64, username: &str) -> Handle<'_> {
-    Handle { id, username }
+const fn handle(id: i64, username: &str) -> UserHandle<'_> {
+    UserHandle { id, username }
 }
 
-const fn person<'a>(id: i64, username: &'a str, affiliations: &'a [Handle<'a>]) -> Person<'a> {
-    Person {
+const fn person<'a>(
+    id: i64,
+    username: &'a str,
+    affiliations: &'a [UserHandle<'a>],
+) -> QueryablePerson<'a> {
+    QueryablePerson {
         handle: handle(id, username),
         affiliations,
     }
 }
 
-fn ana() -> Author<'static> {
-    Author {
+fn ana() -> QueryableAuthor<'static> {
+    QueryableAuthor {
         person: person(
             100,
             "Ana",
-            &[Handle {
+            &[UserHandle {
                 id: 900,
                 username: "AcmeCorp",
             }],
@@ -35,8 +42,8 @@ fn ana() -> Author<'static> {
     }
 }
 
-fn bob() -> Author<'static> {
-    Author {
+fn bob() -> QueryableAuthor<'static> {
+    QueryableAuthor {
         person: person(200, "bob_b", &[]),
         name: "Bob",
         bio: "",
@@ -50,21 +57,21 @@ fn bob() -> Author<'static> {
     }
 }
 
-fn post(id: i64, author: Author<'static>, text: &'static str) -> Post<'static> {
-    Post {
+fn post(id: i64, author: QueryableAuthor<'static>, text: &'static str) -> QueryablePost<'static> {
+    QueryablePost {
         id,
         author,
         text,
         lang: "en",
         source: "Locum Web App",
         conversation: id,
-        ..Post::default()
+        ..QueryablePost::default()
     }
 }
 
-fn linked() -> Post<'static> {
-    Post {
-        links: &[Link {
+fn linked() -> QueryablePost<'static> {
+    QueryablePost {
+        links: &[QueryableLink {
             url: "https://t.co/x1",
             expanded: "https://news.example.com/2026/solar-power?utm=1",
             unwound: "",
@@ -77,10 +84,10 @@ fn linked() -> Post<'static> {
 
 /// The posts, by ids from 1.
 #[expect(clippy::too_many_lines, reason = "a list")]
-pub(crate) fn posts() -> Vec<Post<'static>> {
-    let quoted: &'static Post<'static> = Box::leak(Box::new(linked()));
+pub(crate) fn posts() -> Vec<QueryablePost<'static>> {
+    let quoted: &'static QueryablePost<'static> = Box::leak(Box::new(linked()));
     let to_ana = ana().person;
-    let box_of = |west, south, east, north| Area {
+    let box_of = |west, south, east, north| GeoArea {
         west,
         south,
         east,
@@ -88,15 +95,15 @@ pub(crate) fn posts() -> Vec<Post<'static>> {
     };
     vec![
         post(1, ana(), "The coffee at the Café is great"),
-        Post {
+        QueryablePost {
             hashtags: &["Coffee", "morning"],
             likes: 12,
             replies: 3,
             reposts: 2,
             ..post(2, bob(), "Good #Coffee, good #morning")
         },
-        Post {
-            mentions: &[Handle {
+        QueryablePost {
+            mentions: &[UserHandle {
                 id: 100,
                 username: "Ana",
             }],
@@ -105,22 +112,22 @@ pub(crate) fn posts() -> Vec<Post<'static>> {
             ..post(3, bob(), "@Ana I prefer tea to coffee")
         },
         linked(),
-        Post {
+        QueryablePost {
             cashtags: &["ACME"],
             ..post(5, ana(), "Buy $ACME, sell iced coffee")
         },
-        Post {
+        QueryablePost {
             lang: "pt",
             ..post(6, ana(), "O cafe da manhã")
         },
-        Post {
+        QueryablePost {
             lang: "ja",
             ..post(7, bob(), "東京タワーへ行く")
         },
         post(8, bob(), "Coca-Cola 👍🏽 or Pepsi 😀?"),
-        Post {
+        QueryablePost {
             repost_of: Some((1, handle(100, "Ana"))),
-            place: Some(Place {
+            place: Some(QueryablePlace {
                 id: "p1",
                 full_name: "Recife, Brasil",
                 country: "BR",
@@ -128,19 +135,19 @@ pub(crate) fn posts() -> Vec<Post<'static>> {
             }),
             ..post(9, bob(), "The coffee at the Café is great")
         },
-        Post {
+        QueryablePost {
             quote_of: Some(4),
             quoted: Some(quoted),
             ..post(10, ana(), "Worth your time")
         },
-        Post {
+        QueryablePost {
             images: true,
             point: Some((-105.27, 40.01)),
             ..post(11, bob(), "View from the hill")
         },
-        Post {
+        QueryablePost {
             video: true,
-            place: Some(Place {
+            place: Some(QueryablePlace {
                 id: "01a9a39529b27f36",
                 full_name: "Boulder, CO",
                 country: "US",
@@ -148,14 +155,14 @@ pub(crate) fn posts() -> Vec<Post<'static>> {
             }),
             ..post(12, ana(), "Streets of Boulder")
         },
-        Post {
+        QueryablePost {
             annotations: &[
-                Annotation {
+                ContextAnnotation {
                     domain: Some(10),
                     entity: 799,
                     name: "Michael Jordan",
                 },
-                Annotation {
+                ContextAnnotation {
                     domain: Some(46),
                     entity: 15,
                     name: "Sports",
@@ -163,39 +170,39 @@ pub(crate) fn posts() -> Vec<Post<'static>> {
             ],
             ..post(13, bob(), "What a game")
         },
-        Post {
+        QueryablePost {
             nullcast: true,
             ..post(14, ana(), "coffee for you, sponsored")
         },
         post(15, bob(), "great and small, coffee or not; it's the best"),
-        Post {
+        QueryablePost {
             lang: "und",
             animation: true,
             ..post(16, bob(), "")
         },
-        Post {
+        QueryablePost {
             lang: "pt",
             reply_to: Some((6, person(200, "bob_b", &[]))),
             conversation: 6,
             ..post(17, ana(), "Ação e reação")
         },
-        Post {
+        QueryablePost {
             likes: 100,
             replies: 50,
             reposts: 25,
             ..post(18, ana(), "tea is great. Coffee is great! so great")
         },
-        Post {
+        QueryablePost {
             lang: "th",
             ..post(19, bob(), "ภาษาไทย")
         },
-        Post {
+        QueryablePost {
             mentions: &[
-                Handle {
+                UserHandle {
                     id: 200,
                     username: "bob_b",
                 },
-                Handle {
+                UserHandle {
                     id: 12345,
                     username: "digits",
                 },

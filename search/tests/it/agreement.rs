@@ -8,48 +8,60 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use query::{Dialect, Facts, Level, Matcher, Post, Product, Query, Reading, matches, parse};
-use search::{Index, Known, Plan, Snapshot, Window};
+use query::{
+    AccessTier, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct,
+    QueryablePost, matches, parse,
+};
+use search::{IndexSnapshot, PostIndex, QueryPlan, SearchLookups, SearchWindow};
 
 use crate::posts::{ATOMS, Dice, NARROW, PEOPLE, entry, known, post};
 use crate::world;
 
 /// A post as each of them reads it.
 struct Read<'a> {
-    post: &'a Post<'a>,
-    search: Facts<'a>,
-    stream: Facts<'a>,
+    post: &'a QueryablePost<'a>,
+    search: PostFeatures<'a>,
+    stream: PostFeatures<'a>,
 }
 
-fn read<'a>(posts: &'a [Post<'a>]) -> Vec<Read<'a>> {
-    let read = |post: &'a Post<'a>| Read {
+fn read<'a>(posts: &'a [QueryablePost<'a>]) -> Vec<Read<'a>> {
+    let read = |post: &'a QueryablePost<'a>| Read {
         post,
-        search: Facts::new(post, Reading::Search),
-        stream: Facts::new(post, Reading::Stream),
+        search: PostFeatures::new(post, MatchMode::Search),
+        stream: PostFeatures::new(post, MatchMode::Stream),
     };
     posts.iter().map(read).collect()
 }
 
-fn indexed(posts: &[Post<'_>]) -> (tempfile::TempDir, Arc<Snapshot>) {
+fn indexed(posts: &[QueryablePost<'_>]) -> (tempfile::TempDir, Arc<IndexSnapshot>) {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::open(folder.path()).unwrap();
+    let index = PostIndex::open(folder.path()).unwrap();
     // In two segments.
     for half in posts.chunks(posts.len() / 2 + 1) {
         let entries: Vec<_> = half.iter().map(entry).collect();
-        index.add(&entries, true).unwrap();
+        index.add_documents(&entries, true).unwrap();
         index.commit("").unwrap();
     }
     (folder, index.snapshot())
 }
 
 /// What search answers: what the index finds, and where that is a guess, looked at one by one.
-fn searched(snapshot: &Snapshot, query: &Query, known: &Known, read: &[Read<'_>]) -> BTreeSet<i64> {
-    let plan = Plan::new(query, known);
+fn searched(
+    snapshot: &IndexSnapshot,
+    query: &ParsedQuery,
+    known: &SearchLookups,
+    read: &[Read<'_>],
+) -> BTreeSet<i64> {
+    let plan = QueryPlan::new(query, known);
     let mut found = BTreeSet::new();
-    let note = |hit: search::Hit| found.extend([hit.id]);
-    snapshot.each(&plan, &Window::ALL, note).unwrap();
-    if plan.is_decided() {
-        let newest = snapshot.newest(&plan, &Window::ALL, read.len()).unwrap();
+    let note = |hit: search::SearchHit| found.extend([hit.id]);
+    snapshot
+        .visit_hits(&plan, &SearchWindow::ALL, note)
+        .unwrap();
+    if plan.is_exact() {
+        let newest = snapshot
+            .newest_hits(&plan, &SearchWindow::ALL, read.len())
+            .unwrap();
         assert!(
             newest
                 .iter()
@@ -64,31 +76,31 @@ fn searched(snapshot: &Snapshot, query: &Query, known: &Known, read: &[Read<'_>]
 }
 
 fn evaluated<'a>(
-    query: &Query,
+    query: &ParsedQuery,
     read: &'a [Read<'a>],
-    facts: impl Fn(&'a Read<'a>) -> &'a Facts<'a>,
+    facts: impl Fn(&'a Read<'a>) -> &'a PostFeatures<'a>,
 ) -> BTreeSet<i64> {
     let found = read.iter().filter(|one| matches(query, facts(one)));
     found.map(|one| one.post.id).collect()
 }
 
 /// By rule, the posts for which the matcher names it.
-fn matched(rules: &[Query], read: &[Read<'_>]) -> Vec<BTreeSet<i64>> {
+fn matched(rules: &[ParsedQuery], read: &[Read<'_>]) -> Vec<BTreeSet<i64>> {
     let mut matcher = Matcher::new();
     for (rule, number) in rules.iter().zip(0..) {
-        matcher.add(number, rule);
+        matcher.add_rule(number, rule);
     }
     let mut found = vec![BTreeSet::new(); rules.len()];
     for one in read {
-        for number in matcher.matching(&one.stream) {
+        for number in matcher.matching_rules(&one.stream) {
             found[usize::try_from(number).unwrap()].insert(one.post.id);
         }
     }
     found
 }
 
-fn parsed(product: Product, text: &str) -> Option<Query> {
-    parse(text, Dialect::new(product, Level::Enterprise)).ok()
+fn parsed(product: QueryProduct, text: &str) -> Option<ParsedQuery> {
+    parse(text, QueryDialect::new(product, AccessTier::Enterprise)).ok()
 }
 
 #[test]
@@ -98,14 +110,14 @@ fn sixty_queries_find_the_same_posts_whoever_is_asked() {
     let (_folder, snapshot) = indexed(&posts);
     let people = [(100, "Ana"), (200, "bob_b"), (12_345, "digits")];
     let table = world::BOTH;
-    let rules: Vec<Query> = table
+    let rules: Vec<ParsedQuery> = table
         .iter()
-        .map(|(text, _)| parsed(Product::Stream, text).unwrap())
+        .map(|(text, _)| parsed(QueryProduct::Stream, text).unwrap())
         .collect();
     let matched = matched(&rules, &read);
     for (((text, ids), rule), matched) in table.iter().zip(&rules).zip(&matched) {
         let expected: BTreeSet<i64> = ids.iter().copied().collect();
-        let query = parsed(Product::RecentSearch, text).unwrap();
+        let query = parsed(QueryProduct::RecentSearch, text).unwrap();
         let known = known(&query, &people);
         let searched = searched(&snapshot, &query, &known, &read);
         assert_eq!(searched, expected, "the index: {text}");
@@ -144,7 +156,7 @@ fn query(dice: &mut Dice) -> String {
     }
 }
 
-fn without_accents(dice: &mut Dice, id: i64) -> Post<'static> {
+fn without_accents(dice: &mut Dice, id: i64) -> QueryablePost<'static> {
     loop {
         let post = post(dice, id);
         if plain(post.text) && post.hashtags.iter().all(|tag| plain(tag)) {
@@ -167,14 +179,14 @@ fn a_million_pairs_by_chance_are_judged_alike_by_the_index_the_evaluator_and_the
     let count = pairs() / QUERIES + 1;
     let mut dice = Dice(0x0add_1e5e);
     let ids = 1..=i64::try_from(count).unwrap();
-    let posts: Vec<Post<'static>> = ids.map(|id| without_accents(&mut dice, id)).collect();
+    let posts: Vec<QueryablePost<'static>> = ids.map(|id| without_accents(&mut dice, id)).collect();
     let read = read(&posts);
     let (_folder, snapshot) = indexed(&posts);
     let (mut texts, mut rules, mut only_search) = (Vec::new(), Vec::new(), 0);
     let (mut judged, mut found) = (0, 0);
     while rules.len() < QUERIES {
         let text = query(&mut dice);
-        let Some(query) = parsed(Product::RecentSearch, &text) else {
+        let Some(query) = parsed(QueryProduct::RecentSearch, &text) else {
             continue;
         };
         let known = known(&query, &PEOPLE);
@@ -182,7 +194,7 @@ fn a_million_pairs_by_chance_are_judged_alike_by_the_index_the_evaluator_and_the
         let expected = evaluated(&query, &read, |one| &one.search);
         assert_eq!(searched, expected, "the index: {text}");
         // Counters of posts and lists are of search alone.
-        let Some(rule) = parsed(Product::Stream, &text) else {
+        let Some(rule) = parsed(QueryProduct::Stream, &text) else {
             only_search += 1;
             continue;
         };

@@ -3,8 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use query::{Annotation, Area, Author, Facts, Handle, Link, Person, Place, Post, Query, Reading};
-use search::{Entry, Known};
+use query::{
+    ContextAnnotation, GeoArea, MatchMode, ParsedQuery, PostFeatures, QueryableAuthor,
+    QueryableLink, QueryablePerson, QueryablePlace, QueryablePost, UserHandle,
+};
+use search::{IndexDocument, SearchLookups};
 
 /// A sequence of numbers as good as chance, always the same.
 pub(crate) struct Dice(pub(crate) u64);
@@ -72,12 +75,12 @@ const LINKS: [&str; 3] = [
 pub(crate) const START: i64 = 1_790_000_000_000;
 pub(crate) const STEP: i64 = 60_000;
 
-fn handle((id, username): (i64, &'static str)) -> Handle<'static> {
-    Handle { id, username }
+fn handle((id, username): (i64, &'static str)) -> UserHandle<'static> {
+    UserHandle { id, username }
 }
 
-fn person(who: (i64, &'static str)) -> Person<'static> {
-    Person {
+fn person(who: (i64, &'static str)) -> QueryablePerson<'static> {
+    QueryablePerson {
         handle: handle(who),
         affiliations: &[],
     }
@@ -87,32 +90,32 @@ fn leak<T>(list: Vec<T>) -> &'static [T] {
     Vec::leak(list)
 }
 
-fn author(dice: &mut Dice) -> Author<'static> {
+fn author(dice: &mut Dice) -> QueryableAuthor<'static> {
     let who = dice.of(&PEOPLE);
     let lists = LISTED
         .iter()
         .filter(|(_, members)| members.contains(&who.0));
-    Author {
+    QueryableAuthor {
         person: person(who),
         verified: who.0 == 100,
         lists: leak(lists.map(|(list, _)| *list).collect()),
-        ..Author::default()
+        ..QueryableAuthor::default()
     }
 }
 
-fn place(dice: &mut Dice) -> Place<'static> {
-    let boulder = Place {
+fn place(dice: &mut Dice) -> QueryablePlace<'static> {
+    let boulder = QueryablePlace {
         id: "01a9a39529b27f36",
         full_name: "Boulder, CO",
         country: "US",
-        area: Some(Area {
+        area: Some(GeoArea {
             west: -105.30,
             south: 39.96,
             east: -105.18,
             north: 40.09,
         }),
     };
-    let york = Place {
+    let york = QueryablePlace {
         id: "ny1",
         full_name: "New York, NY",
         country: "us",
@@ -127,8 +130,8 @@ pub(crate) fn text(dice: &mut Dice) -> &'static str {
 }
 
 /// A post by chance.
-pub(crate) fn post(dice: &mut Dice, id: i64) -> Post<'static> {
-    let mut post = Post {
+pub(crate) fn post(dice: &mut Dice, id: i64) -> QueryablePost<'static> {
+    let mut post = QueryablePost {
         id,
         author: author(dice),
         text: text(dice),
@@ -141,7 +144,7 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> Post<'static> {
         likes: u64::try_from(dice.below(4)).unwrap(),
         images: dice.one_in(6),
         video: dice.one_in(9),
-        ..Post::default()
+        ..QueryablePost::default()
     };
     if dice.one_in(3) {
         post.hashtags = leak((0..=dice.below(2)).map(|_| dice.of(&TAGS)).collect());
@@ -154,10 +157,10 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> Post<'static> {
     }
     if dice.one_in(4) {
         let expanded = dice.of(&LINKS);
-        post.links = leak(vec![Link {
+        post.links = leak(vec![QueryableLink {
             url: "https://t.co/abc",
             expanded,
-            ..Link::default()
+            ..QueryableLink::default()
         }]);
     }
     if dice.one_in(3) {
@@ -175,12 +178,12 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> Post<'static> {
     }
     if dice.one_in(9) {
         post.annotations = &[
-            Annotation {
+            ContextAnnotation {
                 domain: Some(10),
                 entity: 799,
                 name: "Tea Party",
             },
-            Annotation {
+            ContextAnnotation {
                 domain: None,
                 entity: 3,
                 name: "New York",
@@ -191,16 +194,16 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> Post<'static> {
 }
 
 /// What a store would tell of names and lists.
-pub(crate) fn known(query: &Query, people: &[(i64, &str)]) -> Known {
-    let mut known = Known::default();
-    for name in query.people() {
+pub(crate) fn known(query: &ParsedQuery, people: &[(i64, &str)]) -> SearchLookups {
+    let mut known = SearchLookups::default();
+    for name in query.user_names() {
         let called = people.iter().filter(|(id, username)| {
             username.eq_ignore_ascii_case(name) || name.parse() == Ok(*id)
         });
         let ids: Vec<i64> = called.map(|(id, _)| *id).collect();
         known.people.insert(name.to_owned(), ids);
     }
-    for list in query.lists() {
+    for list in query.list_ids() {
         let members = LISTED.iter().find(|(id, _)| *id == list);
         let members: HashSet<i64> = members
             .map_or(&[][..], |(_, of)| of)
@@ -213,12 +216,12 @@ pub(crate) fn known(query: &Query, people: &[(i64, &str)]) -> Known {
 }
 
 /// A post as the index takes it.
-pub(crate) fn entry(post: &Post<'_>) -> Entry {
-    Entry {
+pub(crate) fn entry(post: &QueryablePost<'_>) -> IndexDocument {
+    IndexDocument {
         id: post.id,
-        at: START + post.id * STEP,
+        created_at_ms: START + post.id * STEP,
         author: post.author.person.handle.id,
-        filed: Facts::new(post, Reading::Search).filed(),
+        keys: PostFeatures::new(post, MatchMode::Search).index_keys(),
     }
 }
 

@@ -3,37 +3,40 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use query::{Dialect, Facts, Level, Post, Product, Query, Reading, matches, parse};
-use search::{Index, Plan, Snapshot, Window};
+use query::{
+    AccessTier, MatchMode, ParsedQuery, PostFeatures, QueryDialect, QueryProduct, QueryablePost,
+    matches, parse,
+};
+use search::{IndexSnapshot, PostIndex, QueryPlan, SearchWindow};
 
 use crate::posts::{Dice, PEOPLE, START, STEP, entry, known, post, query};
 
-fn window(dice: &mut Dice, posts: i64) -> Window {
+fn window(dice: &mut Dice, posts: i64) -> SearchWindow {
     let some =
         |dice: &mut Dice| i64::try_from(dice.below(usize::try_from(posts).unwrap())).unwrap();
     if dice.one_in(2) {
-        return Window::ALL;
+        return SearchWindow::ALL;
     }
-    Window {
-        above: some(dice) / 2,
-        below: posts - some(dice) / 2,
-        since: START + some(dice) / 3 * STEP,
-        until: START + posts * STEP - some(dice) / 3 * STEP,
+    SearchWindow {
+        after_id: some(dice) / 2,
+        before_id: posts - some(dice) / 2,
+        since_ms: START + some(dice) / 3 * STEP,
+        until_ms: START + posts * STEP - some(dice) / 3 * STEP,
     }
 }
 
 struct World {
-    facts: HashMap<i64, Facts<'static>>,
-    snapshot: Arc<Snapshot>,
+    facts: HashMap<i64, PostFeatures<'static>>,
+    snapshot: Arc<IndexSnapshot>,
 }
 
 impl World {
-    fn matching(&self, query: &Query, window: &Window) -> Vec<i64> {
+    fn matching(&self, query: &ParsedQuery, window: &SearchWindow) -> Vec<i64> {
         let mut found: Vec<i64> = self
             .facts
             .iter()
-            .filter(|(id, _)| **id > window.above && **id < window.below)
-            .filter(|(id, _)| (window.since..window.until).contains(&(START + *id * STEP)))
+            .filter(|(id, _)| **id > window.after_id && **id < window.before_id)
+            .filter(|(id, _)| (window.since_ms..window.until_ms).contains(&(START + *id * STEP)))
             .filter(|(_, facts)| matches(query, facts))
             .map(|(id, _)| *id)
             .collect();
@@ -41,17 +44,25 @@ impl World {
         found
     }
 
-    fn compare(&self, text: &str, query: &Query, window: &Window, limit: usize) -> usize {
-        let plan = Plan::new(query, &known(query, &PEOPLE));
+    fn compare(
+        &self,
+        text: &str,
+        query: &ParsedQuery,
+        window: &SearchWindow,
+        limit: usize,
+    ) -> usize {
+        let plan = QueryPlan::new(query, &known(query, &PEOPLE));
         let expected = self.matching(query, window);
         let mut every = Vec::new();
         self.snapshot
-            .each(&plan, window, |hit| every.push(hit.id))
+            .visit_hits(&plan, window, |hit| every.push(hit.id))
             .unwrap();
         // Counted by five hours, those of a part of the time only.
         let place = |at: i64| usize::try_from((at - START).div_euclid(300 * STEP) - 2).ok();
         let mut figures = [0_u64; 9];
-        let spread = self.snapshot.spread(&plan, window, place, &mut figures);
+        let spread = self
+            .snapshot
+            .count_by_time(&plan, window, place, &mut figures);
         spread.unwrap();
         let mut counted = [0_u64; 9];
         for id in &every {
@@ -62,19 +73,19 @@ impl World {
         }
         assert_eq!(figures, counted, "{text:?} {window:?}");
         let held = u64::try_from(every.len()).unwrap();
-        let frequency = self.snapshot.frequency(&plan, window).unwrap();
+        let frequency = self.snapshot.count_hits(&plan, window).unwrap();
         assert_eq!(frequency, held, "{text:?} {window:?}");
-        let (sampled, _) = self.snapshot.sampled(&plan, window, u64::MAX).unwrap();
+        let (sampled, _) = self.snapshot.count_sample(&plan, window, u64::MAX).unwrap();
         assert_eq!(sampled, held, "{text:?} {window:?}");
         every.sort_unstable_by(|one, other| other.cmp(one));
-        let newest = self.snapshot.newest(&plan, window, limit).unwrap();
+        let newest = self.snapshot.newest_hits(&plan, window, limit).unwrap();
         let newest: Vec<i64> = newest.into_iter().map(|hit| hit.id).collect();
         assert_eq!(
             newest,
             every[..limit.min(every.len())],
             "{text:?} {window:?}"
         );
-        if !plan.is_decided() {
+        if !plan.is_exact() {
             every.retain(|id| matches(query, &self.facts[id]));
         }
         assert_eq!(every, expected, "{text:?} {window:?}");
@@ -87,30 +98,30 @@ const POSTS: i64 = 5_000;
 #[test]
 fn the_index_finds_what_the_evaluator_matches() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::open(folder.path()).unwrap();
+    let index = PostIndex::open(folder.path()).unwrap();
     let mut dice = Dice(0x5eed_cafe);
     let mut posts = HashMap::new();
     // In pieces and out of order, as edits, imports and mergers leave them.
     for piece in [2, 0, 3, 1] {
         for id in (1..=POSTS).filter(|id| id % 4 == piece) {
             posts.insert(id, post(&mut dice, id));
-            index.add(&[entry(&posts[&id])], true).unwrap();
+            index.add_documents(&[entry(&posts[&id])], true).unwrap();
         }
         index.commit("").unwrap();
     }
     for id in (1..=POSTS).filter(|id| id % 7 == 0) {
         posts.insert(id, post(&mut dice, id));
-        index.add(&[entry(&posts[&id])], false).unwrap();
+        index.add_documents(&[entry(&posts[&id])], false).unwrap();
     }
     let gone: Vec<i64> = (1..=POSTS).filter(|id| id % 11 == 0).collect();
     posts.retain(|id, _| id % 11 != 0);
-    index.remove(&gone).unwrap();
+    index.remove_posts(&gone).unwrap();
     index.commit("").unwrap();
     let snapshot = index.snapshot();
     assert_eq!(snapshot.len(), u64::try_from(posts.len()).unwrap());
     let facts = posts.into_iter().map(|(id, post)| {
-        let post: &Post<'_> = Box::leak(Box::new(post));
-        (id, Facts::new(post, Reading::Search))
+        let post: &QueryablePost<'_> = Box::leak(Box::new(post));
+        (id, PostFeatures::new(post, MatchMode::Search))
     });
     let world = World {
         facts: facts.collect(),
@@ -120,7 +131,7 @@ fn the_index_finds_what_the_evaluator_matches() {
     let (mut read, mut found) = (0, 0);
     for _ in 0..1_500 {
         let text = query(&mut dice);
-        let dialect = Dialect::new(Product::RecentSearch, Level::Enterprise);
+        let dialect = QueryDialect::new(QueryProduct::RecentSearch, AccessTier::Enterprise);
         let Ok(query) = parse(&text, dialect) else {
             continue;
         };

@@ -1,21 +1,32 @@
 //! What is written is there together with its mark, or neither is.
 
-use query::{Dialect, Level, Product, parse};
-use search::{Entry, Hit, Index, Known, Plan, Window};
+use query::{AccessTier, QueryDialect, QueryProduct, parse};
+use search::{IndexDocument, PostIndex, QueryPlan, SearchHit, SearchLookups, SearchWindow};
 
 use crate::posts::{Dice, START, STEP, entry, post};
 
-fn all(index: &Index) -> Vec<i64> {
-    let query = parse("all", Dialect::new(Product::RecentSearch, Level::SelfServe)).unwrap();
-    let plan = Plan::new(&query, &Known::default());
-    let hits = index.snapshot().newest(&plan, &Window::ALL, 100).unwrap();
-    for Hit { id, at } in &hits {
+fn all(index: &PostIndex) -> Vec<i64> {
+    let query = parse(
+        "all",
+        QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe),
+    )
+    .unwrap();
+    let plan = QueryPlan::new(&query, &SearchLookups::default());
+    let hits = index
+        .snapshot()
+        .newest_hits(&plan, &SearchWindow::ALL, 100)
+        .unwrap();
+    for SearchHit {
+        id,
+        created_at_ms: at,
+    } in &hits
+    {
         assert_eq!(*at, START + id * STEP);
     }
     hits.into_iter().map(|hit| hit.id).collect()
 }
 
-fn some(id: i64) -> Entry {
+fn some(id: i64) -> IndexDocument {
     let mut post = post(&mut Dice(7), id);
     post.text = "one for all";
     post.author.person.handle.id = id % 2;
@@ -25,48 +36,50 @@ fn some(id: i64) -> Entry {
 #[test]
 fn an_index_is_what_was_committed_and_keeps_its_mark() {
     let folder = tempfile::tempdir().unwrap();
-    let index = Index::open(folder.path()).unwrap();
-    assert_eq!(index.mark(), None);
-    index.add(&[some(1), some(2), some(3)], true).unwrap();
+    let index = PostIndex::open(folder.path()).unwrap();
+    assert_eq!(index.checkpoint(), None);
+    index
+        .add_documents(&[some(1), some(2), some(3)], true)
+        .unwrap();
     assert!(all(&index).is_empty());
     index.commit("a").unwrap();
     assert_eq!(all(&index), [3, 2, 1]);
-    index.remove(&[2]).unwrap();
-    index.add(&[some(3), some(4)], false).unwrap();
-    index.rest();
+    index.remove_posts(&[2]).unwrap();
+    index.add_documents(&[some(3), some(4)], false).unwrap();
+    index.release_writer();
     drop(index);
 
-    let index = Index::open(folder.path()).unwrap();
+    let index = PostIndex::open(folder.path()).unwrap();
     assert_eq!(
-        (index.mark().as_deref(), all(&index)),
+        (index.checkpoint().as_deref(), all(&index)),
         (Some("a"), vec![3, 2, 1])
     );
-    index.remove(&[2]).unwrap();
-    index.add(&[some(3), some(4)], false).unwrap();
+    index.remove_posts(&[2]).unwrap();
+    index.add_documents(&[some(3), some(4)], false).unwrap();
     index.commit("b\nc").unwrap();
     assert_eq!(
-        (index.mark().as_deref(), all(&index)),
+        (index.checkpoint().as_deref(), all(&index)),
         (Some("b\nc"), vec![4, 3, 1])
     );
-    index.remove_author(1).unwrap();
+    index.remove_author_posts(1).unwrap();
     index.commit("d").unwrap();
     assert_eq!(all(&index), [4]);
     index.clear().unwrap();
-    assert_eq!((index.mark(), all(&index)), (None, vec![]));
+    assert_eq!((index.checkpoint(), all(&index)), (None, vec![]));
 }
 
 #[test]
 fn an_index_that_cannot_be_read_is_made_anew() {
     for damage in ["{}", "", "{\"index_settings\":"] {
         let folder = tempfile::tempdir().unwrap();
-        let index = Index::open(folder.path()).unwrap();
-        index.add(&[some(1)], true).unwrap();
+        let index = PostIndex::open(folder.path()).unwrap();
+        index.add_documents(&[some(1)], true).unwrap();
         index.commit("a").unwrap();
         drop(index);
         std::fs::write(folder.path().join("1/meta.json"), damage).unwrap();
-        let index = Index::open(folder.path()).unwrap();
-        assert_eq!((index.mark(), all(&index)), (None, vec![]));
-        index.add(&[some(2)], true).unwrap();
+        let index = PostIndex::open(folder.path()).unwrap();
+        assert_eq!((index.checkpoint(), all(&index)), (None, vec![]));
+        index.add_documents(&[some(2)], true).unwrap();
         index.commit("b").unwrap();
         assert_eq!(all(&index), [2]);
     }

@@ -110,7 +110,7 @@ pub fn find_key_members(
         args.extend(pad_to_batch(some).map(|key| SqlValue::from(key.as_slice())));
         all.extend(tx.query_rows(*FIND, &args, |row| {
             let key = AudienceKey::try_from(row.bytes(0)?.as_slice());
-            Ok((key.map_err(Fault::when("a key"))?, row.int(1)?))
+            Ok((key.map_err(Fault::context("a key"))?, row.int(1)?))
         })?);
     }
     Ok(all)
@@ -299,7 +299,7 @@ pub fn active_users(
                OR EXISTS (SELECT 1 FROM credential_use WHERE \
                    credential_use.user_id = found.user_id AND credential_use.last_used_at >= $11) \
                ORDER BY users.id";
-    let first = base::id::first_at(since);
+    let first = base::id::first_snowflake_at(since);
     let args = [
         audience.into(),
         at.into(),

@@ -1,7 +1,7 @@
 //! Whom advertising can reach: users by what is stored of them, many at once. They come as the plain
 //! numbers of their ids, since millions of them may.
 
-use base::id::first_at;
+use base::id::first_snowflake_at;
 use base::{Fault, Time};
 
 use crate::Tx;
@@ -21,7 +21,7 @@ pub fn list_engaged_users(
                OR EXISTS (SELECT 1 FROM post_like l WHERE l.user_id = u.id AND l.id >= $2) \
                OR EXISTS (SELECT 1 FROM follow f WHERE f.source_id = u.id AND f.id >= $2)) \
                ORDER BY u.id LIMIT $3";
-    let first = first_at(since);
+    let first = first_snowflake_at(since);
     tx.query_rows(
         sql,
         &[after.into(), first.into(), limit.into()],
@@ -40,7 +40,7 @@ pub fn filter_engaged_users(
                AND p.state = 0 AND p.nullcast = 0) \
                OR EXISTS (SELECT 1 FROM post_like l WHERE l.user_id = u.id AND l.id >= $2) \
                OR EXISTS (SELECT 1 FROM follow f WHERE f.source_id = u.id AND f.id >= $2))";
-    let first = first_at(since);
+    let first = first_snowflake_at(since);
     tx.query_by_keys(sql, users, &[first.into()], id_from_row)
 }
 

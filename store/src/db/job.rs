@@ -3,16 +3,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use base::{Fault, Stop};
+use base::{Error, Fault};
 use tokio::sync::oneshot;
 
 use super::Tx;
 
 /// Work over a transaction. It may be run again when the engine asks for a retry, so it keeps its
 /// hands off everything but the transaction.
-pub trait TransactionWork<T>: Fn(&mut Tx<'_>) -> Result<T, Stop> + Send + 'static {}
+pub trait TransactionWork<T>: Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static {}
 
-impl<T, F: Fn(&mut Tx<'_>) -> Result<T, Stop> + Send + 'static> TransactionWork<T> for F {}
+impl<T, F: Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static> TransactionWork<T> for F {}
 
 /// The way to a connection's thread.
 pub(crate) type JobQueue = crossbeam_channel::Sender<Box<dyn DatabaseJob>>;
@@ -30,14 +30,14 @@ pub(crate) trait DatabaseJob: Send {
 pub(crate) struct PendingJob<F, T> {
     work: F,
     is_write: bool,
-    outcome: Option<Result<T, Stop>>,
-    reply: oneshot::Sender<Result<T, Stop>>,
+    outcome: Option<Result<T, Error>>,
+    reply: oneshot::Sender<Result<T, Error>>,
 }
 
 impl<T: Send + 'static, F: TransactionWork<T>> PendingJob<F, T> {
     pub(crate) fn new_boxed(
         work: F,
-        reply: oneshot::Sender<Result<T, Stop>>,
+        reply: oneshot::Sender<Result<T, Error>>,
         writes: bool,
     ) -> Box<dyn DatabaseJob> {
         Box::new(Self {
@@ -66,7 +66,7 @@ impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> 
     fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>) {
         let outcome = match (commit, self.outcome) {
             (Ok(()), Some(outcome)) | (Err(_), Some(outcome @ Err(_))) => outcome,
-            (Err(fault), _) => Err(Fault::caused("the transaction failed", fault).into()),
+            (Err(fault), _) => Err(Fault::from_cause("the transaction failed", fault).into()),
             (Ok(()), None) => Err(Fault::new("the work was never run").into()),
         };
         // The caller may have gone; what is committed stays committed.

@@ -20,7 +20,7 @@ pub(crate) use value::{SqlRow, SqlValue};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::{Fault, Stop};
+use base::{Error, Fault};
 use tokio::sync::{oneshot, watch};
 
 use crate::context::StoreContext;
@@ -126,7 +126,7 @@ impl Database {
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl TransactionWork<T>,
-    ) -> Result<T, Stop> {
+    ) -> Result<T, Error> {
         run_job(&self.write_queue, work, true).await
     }
 
@@ -134,7 +134,7 @@ impl Database {
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         work: impl TransactionWork<T>,
-    ) -> Result<T, Stop> {
+    ) -> Result<T, Error> {
         run_job(&self.read_queue, work, false).await
     }
 
@@ -142,7 +142,7 @@ impl Database {
     pub(crate) fn read_blocking<T: Send + 'static>(
         &self,
         work: impl TransactionWork<T>,
-    ) -> Result<T, Stop> {
+    ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         let sent = self
             .read_queue
@@ -177,7 +177,7 @@ async fn run_job<T: Send + 'static>(
     queue: &JobQueue,
     work: impl TransactionWork<T>,
     writes: bool,
-) -> Result<T, Stop> {
+) -> Result<T, Error> {
     let (reply, answer) = oneshot::channel();
     let job = PendingJob::new_boxed(work, reply, writes);
     queue

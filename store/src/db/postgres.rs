@@ -39,19 +39,20 @@ pub(crate) struct PostgresConnection {
 
 impl PostgresConnection {
     fn open(url: &str) -> Result<Self, Fault> {
-        let mut config: postgres::Config =
-            url.parse().map_err(Fault::when("the database address"))?;
+        let mut config: postgres::Config = url
+            .parse()
+            .map_err(Fault::context("the database address"))?;
         config
             .connect_timeout(CONNECT_TIMEOUT)
             .application_name("locum");
-        let mut client = config
-            .connect(NoTls)
-            .map_err(|error| Fault::caused("connecting to PostgreSQL", error).passing())?;
+        let mut client = config.connect(NoTls).map_err(|error| {
+            Fault::from_cause("connecting to PostgreSQL", error).into_transient()
+        })?;
         client
             .batch_execute(
                 "SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'",
             )
-            .map_err(Fault::when("setting up a connection"))?;
+            .map_err(Fault::context("setting up a connection"))?;
         Ok(Self {
             client,
             statements: HashMap::new(),
@@ -66,8 +67,12 @@ impl PostgresConnection {
         ];
         self.had_conflict |= error.code().is_some_and(|code| clashes.contains(code));
         let passing = is_transient(&error);
-        let fault = Fault::caused(format!("running {sql:?}"), error);
-        if passing { fault.passing() } else { fault }
+        let fault = Fault::from_cause(format!("running {sql:?}"), error);
+        if passing {
+            fault.into_transient()
+        } else {
+            fault
+        }
     }
 
     fn prepare_cached(&mut self, sql: &'static str, many: bool) -> Result<Statement, Fault> {
@@ -149,7 +154,7 @@ impl PostgresConnection {
     /// Begins a transaction; nothing is lost yet where the connection broke while it was idle.
     fn begin_transaction(&mut self, url: &str) -> Result<(), Fault> {
         match self.batch_execute("BEGIN") {
-            Err(fault) if fault.passes() => {
+            Err(fault) if fault.is_transient() => {
                 *self = Self::open(url)?;
                 self.batch_execute("BEGIN")
             }
@@ -209,7 +214,7 @@ pub(crate) fn claim_node_number(
     let thread = thread::Builder::new()
         .name("store-node".to_owned())
         .spawn(keep);
-    Ok((hold, thread.map_err(Fault::when("starting a thread"))?))
+    Ok((hold, thread.map_err(Fault::context("starting a thread"))?))
 }
 
 fn connect_and_lock_node(url: &str, node: u16) -> Result<PostgresConnection, Fault> {
@@ -247,7 +252,7 @@ pub(crate) fn spawn_pool(
         thread::Builder::new()
             .name("store-pool".to_owned())
             .spawn(move || worker.run_jobs(&jobs))
-            .map_err(Fault::when("starting a thread"))
+            .map_err(Fault::context("starting a thread"))
     });
     Ok((queue, threads.collect::<Result<_, _>>()?))
 }
@@ -329,7 +334,7 @@ impl PostgresMigrator {
 impl migrate::MigrationTarget for PostgresMigrator {
     fn lock_schema(&mut self) -> Result<(), Fault> {
         let locked = self.0.client.batch_execute("SELECT pg_advisory_lock(7268)");
-        locked.map_err(Fault::when("waiting for another migration"))
+        locked.map_err(Fault::context("waiting for another migration"))
     }
 
     fn run_script(&mut self, script: &str) -> Result<(), Fault> {
@@ -337,7 +342,7 @@ impl migrate::MigrationTarget for PostgresMigrator {
         self.0
             .client
             .batch_execute(&script)
-            .map_err(Fault::when("running a migration"))
+            .map_err(Fault::context("running a migration"))
     }
 
     fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {

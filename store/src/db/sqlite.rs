@@ -32,20 +32,20 @@ const CACHE_KIB: u32 = 16 * 1024;
 const WRITER_CACHE_KIB: u32 = 64 * 1024;
 
 fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
-    let conn = Connection::open(path).map_err(Fault::when("opening the database file"))?;
+    let conn = Connection::open(path).map_err(Fault::context("opening the database file"))?;
     // Without it every cached statement with a join or a range is planned anew at each run.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
-        .map_err(Fault::when("fixing query plans"))?;
+        .map_err(Fault::context("fixing query plans"))?;
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
     conn.busy_timeout(Duration::from_secs(10))
-        .map_err(Fault::when("the busy time-out"))?;
+        .map_err(Fault::context("the busy time-out"))?;
     // The file is not mapped: each connection would count its pages again, for little gain.
     conn.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
          PRAGMA mmap_size = 0; PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY;
          PRAGMA trusted_schema = OFF;"
     ))
-    .map_err(Fault::when("setting up the database file"))?;
+    .map_err(Fault::context("setting up the database file"))?;
     Ok(conn)
 }
 
@@ -108,14 +108,18 @@ fn statement_fault(sql: &str, error: rusqlite::Error) -> Fault {
     let of_the_disk = error
         .sqlite_error_code()
         .is_some_and(|code| disk.contains(&code));
-    let fault = Fault::caused(format!("running {sql:?}"), error);
-    if of_the_disk { fault.passing() } else { fault }
+    let fault = Fault::from_cause(format!("running {sql:?}"), error);
+    if of_the_disk {
+        fault.into_transient()
+    } else {
+        fault
+    }
 }
 
 /// A full disk may end the transaction that the jobs share: none of them has happened then.
 fn ensure_transaction_open(conn: &Connection) -> Result<(), Fault> {
     if conn.is_autocommit() {
-        return Err(Fault::new("the database gave the transaction up").passing());
+        return Err(Fault::new("the database gave the transaction up").into_transient());
     }
     Ok(())
 }
@@ -263,7 +267,7 @@ pub(crate) fn spawn_readers(
     let threads = (0..count.max(1)).map(|_| {
         let conn = open_connection(path, CACHE_KIB)?;
         conn.execute_batch("PRAGMA query_only = ON;")
-            .map_err(Fault::when("a reader"))?;
+            .map_err(Fault::context("a reader"))?;
         let (jobs, context) = (jobs.clone(), Arc::clone(context));
         spawn_thread("store-reader", move || {
             while let Ok(job) = jobs.recv() {
@@ -287,7 +291,7 @@ fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinH
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(run)
-        .map_err(Fault::when("starting a thread"))
+        .map_err(Fault::context("starting a thread"))
 }
 
 /// Copies a database as of one moment into a file that must not be there yet.
@@ -350,14 +354,14 @@ impl migrate::MigrationTarget for SqliteMigrator {
         let script = dialect::to_sqlite(script);
         self.0
             .execute_batch(&script)
-            .map_err(Fault::when("running a migration"))
+            .map_err(Fault::context("running a migration"))
     }
 
     fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {
         let exists = self
             .0
             .table_exists(None, "migration")
-            .map_err(Fault::when("the schema"))?;
+            .map_err(Fault::context("the schema"))?;
         if !exists {
             return Ok(Vec::new());
         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use base::{Chance, Fault, Id, Time};
+use base::{Fault, Id, Rng, Time};
 use tokio::sync::watch;
 
 use super::value::{SqlRow, SqlValue};
@@ -78,7 +78,7 @@ impl<'c> Tx<'c> {
 
     /// Keeps later ids above one that an import brings along.
     pub fn keep_ids_above<K>(&self, id: Id<K>) {
-        self.context.ids.stay_above(id.get());
+        self.context.ids.raise_floor(id.get());
     }
 
     /// What the log adds to a transaction's number on a database server.
@@ -98,7 +98,7 @@ impl<'c> Tx<'c> {
     }
 
     /// The source of random bytes.
-    pub fn rng(&self) -> &Chance {
+    pub fn rng(&self) -> &Rng {
         &self.context.rng
     }
 
@@ -106,7 +106,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn encrypt(&self, place: &str, secret: &str) -> Result<Vec<u8>, Fault> {
         self.context
             .keyring
-            .seal(place, secret.as_bytes(), &self.context.rng)
+            .encrypt(place, secret.as_bytes(), &self.context.rng)
     }
 
     /// Decrypts what [`Tx::seal`] made for the same place.
@@ -114,27 +114,27 @@ impl<'c> Tx<'c> {
         let plain = self
             .context
             .keyring
-            .open(place, sealed)
+            .decrypt(place, sealed)
             .map_err(|error| Fault::new(format!("{place} cannot be decrypted: {error}")))?;
         String::from_utf8(plain)
             .map(base::Secret::new)
-            .map_err(Fault::when("a decrypted secret"))
+            .map_err(Fault::context("a decrypted secret"))
     }
 
     /// The same for bytes.
     pub(crate) fn encrypt_bytes(&self, place: &str, plain: &[u8]) -> Result<Vec<u8>, Fault> {
         let context = self.context;
-        context.keyring.seal(place, plain, &context.rng)
+        context.keyring.encrypt(place, plain, &context.rng)
     }
 
     /// What was sealed for a place; none where it was not.
     pub(crate) fn try_decrypt(&self, place: &str, sealed: &[u8]) -> Option<Vec<u8>> {
-        self.context.keyring.open(place, sealed).ok()
+        self.context.keyring.decrypt(place, sealed).ok()
     }
 
     /// Whether a sealed secret needs no new seal.
     pub(crate) fn is_encrypted_with_current_key(&self, sealed: &[u8]) -> bool {
-        self.context.keyring.sealed_with_current(sealed)
+        self.context.keyring.is_encrypted_with_current_key(sealed)
     }
 
     /// All rows of a query.

@@ -91,8 +91,8 @@ macro_rules! cells {
         $($(#[$doc])*
         pub(crate) fn $name(&self, cell: usize) -> Result<$type, Fault> {
             match self {
-                Self::Sqlite(row) => row.get(cell).map_err(Fault::when("a cell of a row")),
-                Self::Postgres(row) => row.try_get(cell).map_err(Fault::when("a cell of a row")),
+                Self::Sqlite(row) => row.get(cell).map_err(Fault::context("a cell of a row")),
+                Self::Postgres(row) => row.try_get(cell).map_err(Fault::context("a cell of a row")),
             }
         })*
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use base::id::first_at;
+use base::id::first_snowflake_at;
 use base::{Fault, PostId, Time, UserId};
 use store::Tx;
 use store::follows;
@@ -142,7 +142,7 @@ fn like(tx: &mut Tx<'_>, desk: &mut Desk, one: &Like) -> Result<(), Fault> {
 /// A like's own id: when it was, or else when the post was; below that, what tells it from others
 /// of the same millisecond.
 fn like_id(at_ms: Option<i64>, user: UserId, post: PostId) -> i64 {
-    let time = at_ms.map_or(post.get(), |at| first_at(Time::from_ms(at)));
+    let time = at_ms.map_or(post.get(), |at| first_snowflake_at(Time::from_ms(at)));
     let mixed = user.get().wrapping_mul(0x09e3_7799_b97f_4a7c) ^ post.get();
     let mixed = mixed.wrapping_mul(0x2545_f491_4f6c_dd1d);
     (time & !LOW) | ((mixed >> 20) & LOW)

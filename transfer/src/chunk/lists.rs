@@ -1,6 +1,6 @@
 //! Lists and who is on them.
 
-use archive::{List as Told, ListRole};
+use archive::{ArchivedList as Told, ArchivedListRole};
 use base::{Fault, UserId};
 use store::Tx;
 use store::lists::{self, List};
@@ -54,8 +54,8 @@ fn list(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<(), Fault> {
     };
     let list = keep(tx, desk, list, known)?;
     match (desk.owner, told.role) {
-        (Some(user), ListRole::Member) => member(tx, desk, &list, user, None),
-        (Some(user), ListRole::Subscribed) => reader(tx, desk, &list, user),
+        (Some(user), ArchivedListRole::Member) => member(tx, desk, &list, user, None),
+        (Some(user), ArchivedListRole::Subscribed) => reader(tx, desk, &list, user),
         _ => Ok(()),
     }
 }
@@ -92,7 +92,9 @@ fn owner(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<UserId, Fault>
     {
         return Ok(owner);
     }
-    let mine = desk.owner.filter(|_| told.role == ListRole::Created);
+    let mine = desk
+        .owner
+        .filter(|_| told.role == ArchivedListRole::Created);
     Ok(mine.unwrap_or(NOBODY))
 }
 

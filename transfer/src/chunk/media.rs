@@ -1,6 +1,6 @@
 //! Attachments.
 
-use archive::{Media as Told, MediaKind};
+use archive::{ArchivedMedia as Told, ArchivedMediaKind};
 use base::{Fault, Id, Time, UserId};
 use serde_json::{Value, json};
 use store::Tx;
@@ -38,7 +38,7 @@ pub(crate) fn keep(
     path: &str,
     owner: UserId,
 ) -> Result<(), Fault> {
-    let is_photo = told.kind == MediaKind::Photo;
+    let is_photo = told.kind == ArchivedMediaKind::Photo;
     let url = |wanted: bool| {
         if wanted {
             told.url.clone()
@@ -47,10 +47,10 @@ pub(crate) fn keep(
         }
     };
     let kind = match told.kind {
-        MediaKind::Photo => "photo",
-        MediaKind::Video => "video",
-        MediaKind::AnimatedGif => "animated_gif",
-        MediaKind::Subtitles => "subtitles",
+        ArchivedMediaKind::Photo => "photo",
+        ArchivedMediaKind::Video => "video",
+        ArchivedMediaKind::AnimatedGif => "animated_gif",
+        ArchivedMediaKind::Subtitles => "subtitles",
     };
     let medium = Media {
         media_key: key_of(told),

@@ -12,7 +12,7 @@ mod rows;
 mod talks;
 mod users;
 
-use base::{PostId, Stop};
+use base::{Error, PostId};
 use serde_json::json;
 use store::imports::{self, ImportProgress};
 use store::{Tx, event_log};
@@ -38,7 +38,7 @@ pub(crate) fn store(
     chunk: &Chunk,
     setup: &Setup,
     so_far: &Report,
-) -> Result<Stored, Stop> {
+) -> Result<Stored, Error> {
     if !imports::claim_progress(tx, &setup.key, &chunk.before)? {
         return Ok(Stored::Elsewhere);
     }
@@ -78,7 +78,7 @@ fn posts_of(chunk: &Chunk) -> Vec<&Prepared> {
 }
 
 /// Tells the log's followers once for the whole chunk: which posts came, and how much else.
-fn announce(tx: &mut Tx<'_>, desk: &Desk, setup: &Setup) -> Result<(), Stop> {
+fn announce(tx: &mut Tx<'_>, desk: &Desk, setup: &Setup) -> Result<(), Error> {
     if desk.report.taken.is_empty() && desk.report.placeholders == crate::Placeholders::default() {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Whose archive it is, here.
 
-use archive::Account;
-use base::text::username_ok;
+use archive::ArchivedAccount;
+use base::text::is_valid_username;
 use base::{Fault, UserId};
 use store::users::{self, User, UserState};
 use store::{Tx, imports};
@@ -16,7 +16,7 @@ use crate::report::Report;
 /// handle, who is made when there is none. The inner error says why nobody can.
 pub(crate) fn owner(
     tx: &mut Tx<'_>,
-    account: Option<&Account>,
+    account: Option<&ArchivedAccount>,
     asked: Option<&Owner>,
     report: &mut Report,
 ) -> Result<Result<Option<UserId>, String>, Fault> {
@@ -25,7 +25,7 @@ pub(crate) fn owner(
             Some(user) => Some(user),
             None => return Ok(Err(format!("there is no user {id}"))),
         },
-        Some(Owner::Username(name)) if !username_ok(name) => {
+        Some(Owner::Username(name)) if !is_valid_username(name) => {
             return Ok(Err(format!("{name:?} is no handle")));
         }
         Some(Owner::Username(name)) => match users::find_by_username(tx, name)? {
@@ -55,7 +55,7 @@ pub(crate) fn owner(
 /// The user whom the account was before, who has its id, or who has its handle.
 fn at_home(
     tx: &mut Tx<'_>,
-    account: &Account,
+    account: &ArchivedAccount,
     known: Option<UserId>,
 ) -> Result<Option<User>, Fault> {
     if let Some(known) = known {
@@ -73,7 +73,7 @@ fn at_home(
     Ok(same_handle.or(same_id))
 }
 
-fn make(tx: &mut Tx<'_>, account: Option<&Account>, username: &str) -> Result<User, Fault> {
+fn make(tx: &mut Tx<'_>, account: Option<&ArchivedAccount>, username: &str) -> Result<User, Fault> {
     let id = match account {
         Some(account) if users::find_by_id(tx, UserId::new(account.id))?.is_none() => {
             UserId::new(account.id)
@@ -96,7 +96,7 @@ fn make(tx: &mut Tx<'_>, account: Option<&Account>, username: &str) -> Result<Us
 /// Makes the account and the user here one.
 fn join(
     tx: &mut Tx<'_>,
-    account: &Account,
+    account: &ArchivedAccount,
     here: &User,
     report: &mut Report,
 ) -> Result<Result<(), String>, Fault> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use base::text::username_ok;
+use base::text::is_valid_username;
 use base::{Fault, UserId};
 use store::imports::ImportedUserSummary;
 use store::users::{self, User, UserState};
@@ -64,7 +64,7 @@ pub(crate) fn resolve(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Resul
 fn name<'a>(told: &mut People<'a>, id: Option<i64>, handle: &'a str, name: &'a str) {
     let Some(id) = id else { return };
     let what = told.entry(id).or_default();
-    if what.handle.is_empty() && username_ok(handle) {
+    if what.handle.is_empty() && is_valid_username(handle) {
         what.handle = handle;
     }
     if what.name.is_empty() {
@@ -163,7 +163,7 @@ pub(crate) fn free_name(
     wanted: &str,
     claim: Claim,
 ) -> Result<String, Fault> {
-    if username_ok(wanted) && make_room(tx, desk, id, wanted, claim)? {
+    if is_valid_username(wanted) && make_room(tx, desk, id, wanted, claim)? {
         return Ok(wanted.to_owned());
     }
     for fallback in names::fallbacks(id.get()) {
@@ -231,7 +231,7 @@ pub(crate) fn of_handle(
     desk: &mut Desk,
     handle: &str,
 ) -> Result<Option<UserId>, Fault> {
-    if !username_ok(handle) {
+    if !is_valid_username(handle) {
         return Ok(None);
     }
     if let Some(user) = by_handle(tx, desk, handle)? {

@@ -1,7 +1,7 @@
 //! Posts of which only somebody else's post or like tells.
 
 use base::{Fault, PostId, UserId};
-use network::compose::{Draft, Reading};
+use network::compose::{ComposedText, PostTextDraft};
 use store::imports::ImportedPostSummary;
 use store::posts::{Post, PostState};
 use store::users::{self, User};
@@ -16,7 +16,7 @@ pub(crate) fn ensure(
     desk: &mut Desk,
     id: PostId,
     author: UserId,
-    text: Option<&Draft>,
+    text: Option<&PostTextDraft>,
 ) -> Result<ImportedPostSummary, Fault> {
     match desk.posts.get(&id.get()).copied() {
         None => add(tx, desk, id, author, text),
@@ -37,7 +37,7 @@ fn add(
     desk: &mut Desk,
     id: PostId,
     author: UserId,
-    text: Option<&Draft>,
+    text: Option<&PostTextDraft>,
 ) -> Result<ImportedPostSummary, Fault> {
     if author == NOBODY {
         meet_nobody(tx, desk)?;
@@ -67,7 +67,7 @@ fn learn(
     desk: &mut Desk,
     mut seen: ImportedPostSummary,
     author: UserId,
-    text: Option<&Draft>,
+    text: Option<&PostTextDraft>,
 ) -> Result<ImportedPostSummary, Fault> {
     let mut post = Post::placeholder(seen.id, author, names::time_of(seen.id.get()));
     if let Some(text) = text {
@@ -82,14 +82,14 @@ fn learn(
     Ok(seen)
 }
 
-fn write(post: &mut Post, text: &Draft) {
-    let Reading {
+fn write(post: &mut Post, text: &PostTextDraft) {
+    let ComposedText {
         text,
         lang,
         entities,
         display_end,
         ..
-    } = text.read(&[], false, text.language());
+    } = text.compose(&[], false, text.language());
     post.text = text;
     lang.clone_into(&mut post.lang);
     post.entities = entities;

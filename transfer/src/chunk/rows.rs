@@ -138,7 +138,7 @@ fn in_order(kind: &str, mut cells: Vec<CellValue>) -> Vec<CellValue> {
 
 fn insert(tx: &mut Tx<'_>, row: &Row) -> Result<InsertOutcome, Fault> {
     match row.table.name {
-        "app" if apps::adopt(tx, app(row))? => Ok(InsertOutcome::Added),
+        "app" if apps::import_app(tx, app(row))? => Ok(InsertOutcome::Added),
         "app" => Ok(InsertOutcome::AlreadyExists),
         _ => portable_tables::insert_row(tx, row.table, &row.cells),
     }
@@ -188,8 +188,8 @@ fn index(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
             Some(community) => communities::index_words(tx, &community),
             None => Ok(()),
         },
-        "space" => network::spaces::index(tx, id),
-        "story" => network::news::index(tx, id),
+        "space" => network::spaces::index_title(tx, id),
+        "story" => network::news::index_story(tx, id),
         _ => Ok(()),
     }
 }

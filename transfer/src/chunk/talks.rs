@@ -1,8 +1,8 @@
 //! Direct messages of an archive. Only its owner gets a copy of them: whoever else took part has
 //! one of their own, or has removed it.
 
-use archive::{Happening, Message};
-use base::id::first_at;
+use archive::{ArchivedMessage, ConversationEventKind};
+use base::id::first_snowflake_at;
 use base::{Fault, Time, UserId};
 use store::Tx;
 use store::messages::{self, DmConversation};
@@ -59,10 +59,10 @@ fn store_one(
     };
     if talk.pair.is_none() {
         let came = match told.happening {
-            Happening::Said => &[],
-            Happening::Join | Happening::Leave => people.as_slice(),
+            ConversationEventKind::Said => &[],
+            ConversationEventKind::Join | ConversationEventKind::Leave => people.as_slice(),
         };
-        let stays = told.happening != Happening::Leave;
+        let stays = told.happening != ConversationEventKind::Leave;
         for user in came.iter().chain([&sender, &owner]) {
             let gone = !stays && came.contains(user) && *user != owner;
             // Whoever has something of it is in it by their own account.
@@ -75,13 +75,13 @@ fn store_one(
     }
     let id = told.id.unwrap_or_else(|| change_id(told, talk.id));
     let kind = match told.happening {
-        Happening::Said => 0,
-        Happening::Join => 1,
-        Happening::Leave => 2,
+        ConversationEventKind::Said => 0,
+        ConversationEventKind::Join => 1,
+        ConversationEventKind::Leave => 2,
     };
-    let reading = said.draft.read(&[], false, "");
+    let reading = said.draft.compose(&[], false, "");
     let changed = match told.happening {
-        Happening::Said => String::new(),
+        ConversationEventKind::Said => String::new(),
         _ => joined(&people),
     };
     let event = [
@@ -163,9 +163,9 @@ pub(crate) fn pair(name: &str) -> Option<[i64; 2]> {
 
 /// The id of a change of a group, which has none in an archive: when it was, and below that what
 /// tells it from others of the same millisecond.
-fn change_id(told: &Message, conversation: i64) -> i64 {
+fn change_id(told: &ArchivedMessage, conversation: i64) -> i64 {
     let mixed = told.people.iter().fold(conversation, |mixed, id| {
         (mixed ^ id).wrapping_mul(0x2545_f491_4f6c_dd1d)
     });
-    first_at(Time::from_ms(told.at_ms)) | ((mixed >> 20) & LOW)
+    first_snowflake_at(Time::from_ms(told.at_ms)) | ((mixed >> 20) & LOW)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use archive::{Profile, User as Told};
+use archive::{ArchivedProfile, ArchivedUser as Told};
 use base::{Fault, PostId, Time, UserId};
-use network::compose::profile_entities;
+use network::compose::render_profile_entities;
 use store::users::{self, User, UserState};
 use store::{Tx, imports};
 
@@ -119,7 +119,7 @@ fn one_of<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     words.contains(&text).then_some(text)
 }
 
-fn store_profile(tx: &mut Tx<'_>, desk: &mut Desk, profile: &Profile) -> Result<(), Fault> {
+fn store_profile(tx: &mut Tx<'_>, desk: &mut Desk, profile: &ArchivedProfile) -> Result<(), Fault> {
     let owner = match desk.owner {
         Some(owner) => users::find_by_id(tx, owner)?,
         None => None,
@@ -177,7 +177,7 @@ impl<'a> Facts<'a> {
             }
         }
         if changed {
-            user.entities = profile_entities(&user.url, &user.description);
+            user.entities = render_profile_entities(&user.url, &user.description);
         }
         changed
     }

@@ -1,10 +1,11 @@
 //! Lists, edges, likes and attachments as lines.
 
 use archive::{
-    Like, List, ListMember, Media as Attachment, MediaFile, MediaKind, Record, Tie, Variant,
+    ArchiveRecord, ArchivedAttachment, ArchivedLike, ArchivedList, ArchivedListMember,
+    ArchivedMedia as Attachment, ArchivedMediaKind, ArchivedVariant, UserRelation,
 };
-use base::id::created_at;
-use base::{Stop, Time};
+use base::id::snowflake_time;
+use base::{Error, Time};
 use serde_json::Value;
 use store::exports::{self, IdPair};
 use store::imports::EdgeKind;
@@ -16,28 +17,28 @@ use super::{PAGE, Page, page_of};
 use crate::read::file_name;
 use crate::rows;
 
-pub(super) fn lists(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
+pub(super) fn lists(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Error> {
     let lists = lists::list(tx, after, PAGE)?;
     let records = lists.iter().map(|list| {
-        Record::List(List {
+        ArchiveRecord::List(ArchivedList {
             id: Some(list.id),
             owner: Some(list.owner_id.get()).filter(|owner| *owner != 0),
             name: list.name.clone(),
             description: list.description.clone(),
             private: list.private,
-            ..List::default()
+            ..ArchivedList::default()
         })
     });
     let records = records.collect();
     Ok(page_of(&lists, |list| list.id, records))
 }
 
-pub(super) fn members(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Stop> {
+pub(super) fn members(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Error> {
     let members = lists::list_all_members(tx, after, PAGE)?;
     let records = members
         .iter()
         .map(|((list, user), id)| {
-            Record::ListMember(ListMember {
+            ArchiveRecord::ListMember(ArchivedListMember {
                 list: *list,
                 user: *user,
                 id: Some(*id),
@@ -47,17 +48,17 @@ pub(super) fn members(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, St
     Ok(page_of(&members, |(pair, _)| *pair, records))
 }
 
-pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair) -> Result<Page<IdPair>, Stop> {
+pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair) -> Result<Page<IdPair>, Error> {
     let edges = exports::list_edges(tx, kind, after, PAGE)?;
     let line = match kind {
-        EdgeKind::Follow => Record::Follow,
-        EdgeKind::Block => Record::Block,
-        EdgeKind::Mute => Record::Mute,
-        EdgeKind::Request => Record::FollowRequest,
-        EdgeKind::DmBlock => Record::DmBlock,
+        EdgeKind::Follow => ArchiveRecord::Follow,
+        EdgeKind::Block => ArchiveRecord::Block,
+        EdgeKind::Mute => ArchiveRecord::Mute,
+        EdgeKind::Request => ArchiveRecord::FollowRequest,
+        EdgeKind::DmBlock => ArchiveRecord::DmBlock,
     };
     let records = edges.iter().map(|((from, to), id)| {
-        line(Tie {
+        line(UserRelation {
             from: Some(*from),
             to: Some(*to),
             id: Some(*id),
@@ -67,14 +68,14 @@ pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair) -> Result<Pa
     Ok(page_of(&edges, |(pair, _)| *pair, records))
 }
 
-pub(super) fn likes(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Stop> {
+pub(super) fn likes(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Error> {
     let likes = exports::list_likes(tx, after, PAGE)?;
     let records = likes.iter().map(|like| {
-        Record::Like(Like {
+        ArchiveRecord::Like(ArchivedLike {
             user: Some(like.user_id.get()),
             post: like.post_id.get(),
             text: like.text.clone(),
-            at_ms: Some(created_at(like.id).ms()),
+            at_ms: Some(snowflake_time(like.id).ms()),
         })
     });
     let records = records.collect();
@@ -85,10 +86,10 @@ pub(super) fn likes(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Stop
     ))
 }
 
-pub(super) fn media(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
+pub(super) fn media(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Error> {
     let media = media::list(tx, after, PAGE)?;
     let records = media.iter().map(|medium| {
-        Record::Media(MediaFile {
+        ArchiveRecord::Media(ArchivedAttachment {
             post: None,
             owner: Some(medium.owner_id.get()).filter(|owner| *owner != 0),
             media: attachment(medium),
@@ -103,7 +104,7 @@ pub(super) fn rows(
     tx: &mut Tx<'_>,
     table: &'static PortableTable,
     after: &[CellValue],
-) -> Result<Page<Vec<CellValue>>, Stop> {
+) -> Result<Page<Vec<CellValue>>, Error> {
     let rows = portable_tables::page_after(tx, table, after, PAGE)?;
     let records = rows.iter().map(|row| rows::to_line(table, row)).collect();
     Ok(page_of(&rows, |row| table.row_key(row), records))
@@ -113,12 +114,12 @@ pub(super) fn rows(
 pub(super) fn attachment(medium: &Media) -> Attachment {
     let pixels = |number: i64| u32::try_from(number).unwrap_or(0);
     let kind = match medium.kind.as_str() {
-        "video" => MediaKind::Video,
-        "animated_gif" => MediaKind::AnimatedGif,
-        "subtitles" => MediaKind::Subtitles,
-        _ => MediaKind::Photo,
+        "video" => ArchivedMediaKind::Video,
+        "animated_gif" => ArchivedMediaKind::AnimatedGif,
+        "subtitles" => ArchivedMediaKind::Subtitles,
+        _ => ArchivedMediaKind::Photo,
     };
-    let url = if kind == MediaKind::Photo {
+    let url = if kind == ArchivedMediaKind::Photo {
         &medium.url
     } else {
         &medium.preview_image_url
@@ -145,11 +146,11 @@ pub(super) fn attachment(medium: &Media) -> Attachment {
     }
 }
 
-fn variants(json: &str) -> Vec<Variant> {
+fn variants(json: &str) -> Vec<ArchivedVariant> {
     let all: Value = serde_json::from_str(json).unwrap_or_default();
     let all = all.as_array().into_iter().flatten();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let read = |variant: &Value| Variant {
+    let read = |variant: &Value| ArchivedVariant {
         url: variant.get("url").map(text).unwrap_or_default(),
         content_type: variant.get("content_type").map(text).unwrap_or_default(),
         bitrate: variant.get("bit_rate").and_then(Value::as_i64),

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use archive::{Mention, Post as Line, Record, Repost};
-use base::{AppId, Fault, PostId, Stop, UserId};
+use archive::{ArchiveRecord, ArchivedMention, ArchivedPost as Line, ArchivedRepost};
+use base::{AppId, Error, Fault, PostId, UserId};
 use store::media::{self, Media};
 use store::posts::{self, Post, PostState};
 use store::users::{self, User};
@@ -16,17 +16,17 @@ use super::{PAGE, Page, page_of};
 struct Beside {
     users: HashMap<UserId, User>,
     sources: HashMap<PostId, Post>,
-    mentions: HashMap<PostId, Vec<Mention>>,
+    mentions: HashMap<PostId, Vec<ArchivedMention>>,
     media: HashMap<String, Media>,
     versions: HashMap<PostId, Vec<i64>>,
     links: HashMap<PostId, String>,
 }
 
-pub(super) fn page(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
+pub(super) fn page(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Error> {
     let posts = posts::list(tx, PostId::new(after), PAGE)?;
     let beside = Beside::of(tx, &posts)?;
     let shown = posts.iter().filter(|post| beside.shows(post));
-    let records = shown.map(|post| Record::Post(Box::new(beside.line(post))));
+    let records = shown.map(|post| ArchiveRecord::Post(Box::new(beside.line(post))));
     let records = records.collect();
     Ok(page_of(&posts, |post| post.id.get(), records))
 }
@@ -41,13 +41,16 @@ impl Beside {
         let keys = all.iter().flat_map(|post| post.media_keys.split(','));
         let numbers = keys.filter_map(|key| key.split_once('_')?.1.parse::<i64>().ok());
         let media = media::find_by_ids(tx, &unique(numbers))?;
-        let mut mentions: HashMap<PostId, Vec<Mention>> = HashMap::new();
+        let mut mentions: HashMap<PostId, Vec<ArchivedMention>> = HashMap::new();
         for one in exports::list_mentioned_users(tx, &ids)? {
-            mentions.entry(one.post_id).or_default().push(Mention {
-                id: Some(one.user_id.get()),
-                handle: one.username,
-                name: one.name,
-            });
+            mentions
+                .entry(one.post_id)
+                .or_default()
+                .push(ArchivedMention {
+                    id: Some(one.user_id.get()),
+                    handle: one.username,
+                    name: one.name,
+                });
         }
         for list in mentions.values_mut() {
             list.sort_by_key(|mention| mention.id);
@@ -118,13 +121,13 @@ impl Beside {
         }
     }
 
-    fn repost(&self, id: PostId) -> Repost {
+    fn repost(&self, id: PostId) -> ArchivedRepost {
         let source = self.sources.get(&id);
         let author = source.map(|post| post.author_id);
         let handle = author.and_then(|author| self.users.get(&author));
         let known = author.filter(|author| author.get() != 0);
         let waiting = source.filter(|post| post.state == PostState::Placeholder);
-        Repost {
+        ArchivedRepost {
             handle: handle
                 .filter(|_| known.is_some())
                 .map_or_else(String::new, |user| user.username.clone()),

@@ -1,16 +1,16 @@
 //! Accounts as lines.
 
-use archive::{Record, User as Line};
-use base::{PostId, Stop, UserId};
+use archive::{ArchiveRecord, ArchivedUser as Line};
+use base::{Error, PostId, UserId};
 use store::Tx;
 use store::users::{self, User, UserState};
 
 use super::{PAGE, Page, page_of};
 
-pub(super) fn page(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
+pub(super) fn page(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Error> {
     let users = users::list(tx, UserId::new(after), PAGE)?;
     let active = users.iter().filter(|user| user.state == UserState::Active);
-    let records = active.map(|user| Record::User(Box::new(line(user))));
+    let records = active.map(|user| ArchiveRecord::User(Box::new(line(user))));
     let records = records.collect();
     Ok(page_of(&users, |user| user.id.get(), records))
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use archive::{Archive, Found, Media, MediaKind};
+use archive::{Archive, ArchivedMedia, ArchivedMediaFile, ArchivedMediaKind};
 
 use crate::report::Report;
 use crate::source::Opened;
@@ -16,12 +16,12 @@ pub(crate) struct Shelf<'a> {
 }
 
 /// `<prefix>_<id>` of an attachment.
-pub(crate) fn key_of(media: &Media) -> String {
+pub(crate) fn key_of(media: &ArchivedMedia) -> String {
     let prefix = match media.kind {
-        MediaKind::Subtitles => 0,
-        MediaKind::Photo => 3,
-        MediaKind::Video => 7,
-        MediaKind::AnimatedGif => 16,
+        ArchivedMediaKind::Subtitles => 0,
+        ArchivedMediaKind::Photo => 3,
+        ArchivedMediaKind::Video => 7,
+        ArchivedMediaKind::AnimatedGif => 16,
     };
     format!("{prefix}_{}", media.id)
 }
@@ -60,14 +60,19 @@ impl<'a> Shelf<'a> {
     }
 
     /// Where the file of an attachment is below the media folder; empty when there is none.
-    pub(crate) fn keep(&self, post: Option<i64>, media: &Media, report: &mut Report) -> String {
+    pub(crate) fn keep(
+        &self,
+        post: Option<i64>,
+        media: &ArchivedMedia,
+        report: &mut Report,
+    ) -> String {
         let Some(dir) = &self.dir else {
             return String::new();
         };
         let Some((archive, post)) = self.archive.zip(post) else {
             return find(dir, media, report);
         };
-        let copied = archive.media(post, media).map(|found| {
+        let copied = archive.post_media(post, media).map(|found| {
             let found = found?;
             let path = place(&format!("{}.{}", key_of(media), ending(&found.name)));
             let name = found.name.clone();
@@ -97,7 +102,7 @@ impl<'a> Shelf<'a> {
 }
 
 /// The file of a line's attachment, where it stands in the media folder already.
-fn find(dir: &Path, media: &Media, report: &mut Report) -> String {
+fn find(dir: &Path, media: &ArchivedMedia, report: &mut Report) -> String {
     let mut paths = media.files.iter().map(|name| place(name));
     let found = paths.find(|path| dir.join(path).is_file());
     if found.is_some() {
@@ -122,7 +127,7 @@ fn ending(name: &str) -> String {
 }
 
 /// Copies a file under a passing name and gives it its own when all of it is on disk.
-fn copy(mut found: Found, to: &Path) -> io::Result<Copy> {
+fn copy(mut found: ArchivedMediaFile, to: &Path) -> io::Result<Copy> {
     if fs::metadata(to).is_ok_and(|there| there.len() == found.size) {
         return Ok(Copy::There);
     }
@@ -141,7 +146,7 @@ fn copy(mut found: Found, to: &Path) -> io::Result<Copy> {
     done
 }
 
-fn write(found: &mut Found, to: &Path) -> io::Result<u64> {
+fn write(found: &mut ArchivedMediaFile, to: &Path) -> io::Result<u64> {
     let mut file = File::create(to)?;
     let bytes = io::copy(&mut found.bytes, &mut file)?;
     file.sync_all()?;

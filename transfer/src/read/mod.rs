@@ -3,7 +3,7 @@
 mod media;
 mod ready;
 
-use archive::{ArchiveError, Position, Record, Skipped, Why};
+use archive::{ArchiveError, ArchiveRecord, ReadPosition, SkipReason, SkippedItem};
 use store::portable_tables;
 use tokio::sync::mpsc::Sender;
 
@@ -47,7 +47,7 @@ pub(crate) enum Message {
 /// What the thread is to do.
 pub(crate) struct Errand {
     pub(crate) source: Opened,
-    pub(crate) from: Position,
+    pub(crate) from: ReadPosition,
     /// Whether the source is read through first.
     pub(crate) check: bool,
     pub(crate) batch: usize,
@@ -79,7 +79,7 @@ fn check(errand: &Errand, out: &Sender<Message>) -> Result<u64, ArchiveError> {
     let mut broken = None;
     errand.source.each(errand.from, |item| {
         match item {
-            Err(error) if !error.goes_on() => broken = Some(error),
+            Err(error) if !error.is_recoverable() => broken = Some(error),
             _ => records += 1,
         }
         if broken.is_some() || out.is_closed() {
@@ -100,7 +100,7 @@ fn read(errand: &Errand, out: &Sender<Message>) -> Result<(), ArchiveError> {
                 chunk.after = behind.to_string();
                 chunk.add(record, &shelf, errand.highest);
             }
-            Err(error) if error.goes_on() => chunk.refuse(&error),
+            Err(error) if error.is_recoverable() => chunk.refuse(&error),
             Err(error) => {
                 broken = Some(error);
                 return false;
@@ -127,9 +127,9 @@ impl Chunk {
         }
     }
 
-    fn add(&mut self, record: Record, media: &Shelf<'_>, highest: i64) {
+    fn add(&mut self, record: ArchiveRecord, media: &Shelf<'_>, highest: i64) {
         self.report.records += 1;
-        if let Record::Skipped(skipped) = record {
+        if let ArchiveRecord::Skipped(skipped) = record {
             return self.skip(&skipped);
         }
         self.report.see(data_type(&record), 1);
@@ -139,20 +139,20 @@ impl Chunk {
         }
     }
 
-    fn skip(&mut self, skipped: &Skipped) {
+    fn skip(&mut self, skipped: &SkippedItem) {
         let element = skipped.element;
         let place = || match element {
             Some(element) => format!("{}:{element}", skipped.file),
             None => skipped.file.clone(),
         };
         let (why, example) = match &skipped.why {
-            Why::Bad(reason) => (
+            SkipReason::Bad(reason) => (
                 "it cannot be read".to_owned(),
                 format!("{}: {reason}", place()),
             ),
             why => (why.to_string(), place()),
         };
-        if skipped.why != Why::Absent {
+        if skipped.why != SkipReason::Absent {
             self.report.see(&skipped.kind, skipped.count);
         }
         self.report
@@ -167,35 +167,35 @@ impl Chunk {
 }
 
 /// The archive's data type of a record, as its manifest names it.
-fn data_type(record: &Record) -> &'static str {
+fn data_type(record: &ArchiveRecord) -> &'static str {
     match record {
-        Record::Account(_) => "account",
-        Record::Profile(_) => "profile",
-        Record::User(_) => "user",
-        Record::Post(post) if post.community_id.is_some() => "communityTweet",
-        Record::Post(_) => "tweets",
-        Record::NoteTweet(_) => "noteTweet",
-        Record::Follow(tie) if tie.to.is_none() => "follower",
-        Record::Follow(_) => "following",
-        Record::Block(_) => "block",
-        Record::Mute(_) => "mute",
-        Record::FollowRequest(_) => "follow_request",
-        Record::DmBlock(_) => "dm_block",
-        Record::Like(_) => "like",
-        Record::List(list) => match list.role {
-            archive::ListRole::Created => "listsCreated",
-            archive::ListRole::Member => "listsMember",
-            archive::ListRole::Subscribed => "listsSubscribed",
+        ArchiveRecord::Account(_) => "account",
+        ArchiveRecord::Profile(_) => "profile",
+        ArchiveRecord::User(_) => "user",
+        ArchiveRecord::Post(post) if post.community_id.is_some() => "communityTweet",
+        ArchiveRecord::Post(_) => "tweets",
+        ArchiveRecord::NoteTweet(_) => "noteTweet",
+        ArchiveRecord::Follow(tie) if tie.to.is_none() => "follower",
+        ArchiveRecord::Follow(_) => "following",
+        ArchiveRecord::Block(_) => "block",
+        ArchiveRecord::Mute(_) => "mute",
+        ArchiveRecord::FollowRequest(_) => "follow_request",
+        ArchiveRecord::DmBlock(_) => "dm_block",
+        ArchiveRecord::Like(_) => "like",
+        ArchiveRecord::List(list) => match list.role {
+            archive::ArchivedListRole::Created => "listsCreated",
+            archive::ArchivedListRole::Member => "listsMember",
+            archive::ArchivedListRole::Subscribed => "listsSubscribed",
         },
-        Record::ListMember(_) => "listMember",
-        Record::DeletedPost(deleted) if deleted.post.is_some() => "deletedTweets",
-        Record::DeletedPost(_) => "deletedTweetHeaders",
-        Record::Media(_) => "media",
-        Record::Message(message) if message.conversation.contains('-') => "directMessages",
-        Record::Message(_) => "directMessagesGroup",
-        Record::Row(row) => {
+        ArchiveRecord::ListMember(_) => "listMember",
+        ArchiveRecord::DeletedPost(deleted) if deleted.post.is_some() => "deletedTweets",
+        ArchiveRecord::DeletedPost(_) => "deletedTweetHeaders",
+        ArchiveRecord::Media(_) => "media",
+        ArchiveRecord::Message(message) if message.conversation.contains('-') => "directMessages",
+        ArchiveRecord::Message(_) => "directMessagesGroup",
+        ArchiveRecord::Row(row) => {
             portable_tables::find_table(&row.kind).map_or("line", |table| table.name)
         }
-        Record::Skipped(_) => "skipped",
+        ArchiveRecord::Skipped(_) => "skipped",
     }
 }

@@ -1,9 +1,12 @@
 //! Records made ready to store: everything that needs no transaction is done here.
 
-use archive::{Account, List, ListMember, Media, MediaFile, Message, Profile, Record, Tie, User};
+use archive::{
+    ArchiveRecord, ArchivedAccount, ArchivedAttachment, ArchivedList, ArchivedListMember,
+    ArchivedMedia, ArchivedMessage, ArchivedProfile, ArchivedUser, UserRelation,
+};
 use base::Time;
-use base::id::first_at;
-use network::compose::Draft;
+use base::id::first_snowflake_at;
+use network::compose::PostTextDraft;
 use store::imports::EdgeKind;
 
 use super::media::Shelf;
@@ -17,39 +20,39 @@ const MOST: usize = 200;
 
 /// A record that is ready to store.
 pub(crate) enum Item {
-    Profile(Profile),
-    User(Box<User>),
+    Profile(ArchivedProfile),
+    User(Box<ArchivedUser>),
     Post(Box<Prepared>),
-    Edge(EdgeKind, Tie),
+    Edge(EdgeKind, UserRelation),
     Like(Box<Like>),
-    List(List),
-    Member(ListMember),
-    Media(Box<(MediaFile, String)>),
+    List(ArchivedList),
+    Member(ArchivedListMember),
+    Media(Box<(ArchivedAttachment, String)>),
     Row(Box<Row>),
     Message(Box<Said>),
 }
 
 /// A direct message whose text has been read.
 pub(crate) struct Said {
-    pub(crate) message: Message,
-    pub(crate) draft: Draft,
+    pub(crate) message: ArchivedMessage,
+    pub(crate) draft: PostTextDraft,
 }
 
 /// A post whose text has been read.
 pub(crate) struct Prepared {
-    pub(crate) post: archive::Post,
-    pub(crate) draft: Draft,
+    pub(crate) post: archive::ArchivedPost,
+    pub(crate) draft: PostTextDraft,
     pub(crate) lang: String,
     /// Where the files of its attachments are.
     pub(crate) paths: Vec<String>,
     /// The text of a source that only this repost tells of.
-    pub(crate) source: Option<Draft>,
+    pub(crate) source: Option<PostTextDraft>,
 }
 
 /// A like, with what it tells of the post.
 pub(crate) struct Like {
-    pub(crate) like: archive::Like,
-    pub(crate) draft: Option<Draft>,
+    pub(crate) like: archive::ArchivedLike,
+    pub(crate) draft: Option<PostTextDraft>,
 }
 
 impl Item {
@@ -68,72 +71,72 @@ impl Item {
 
 /// Makes a record ready; `None` when nothing of it is to be stored.
 pub(crate) fn prepare(
-    record: Record,
+    record: ArchiveRecord,
     shelf: &Shelf<'_>,
     highest: i64,
     report: &mut Report,
 ) -> Option<Item> {
     let sane = |id: i64| id > 0 && id <= highest;
     Some(match record {
-        Record::Account(account) => {
+        ArchiveRecord::Account(account) => {
             report.take("account");
             // That of an archive was settled before the first chunk.
             return (!shelf.is_archive()).then(|| Item::User(Box::new(user_of(account))));
         }
-        Record::Profile(profile) => Item::Profile(profile),
-        Record::User(user) => {
+        ArchiveRecord::Profile(profile) => Item::Profile(profile),
+        ArchiveRecord::User(user) => {
             if !sane(user.id) {
                 return strange("user", user.id, report);
             }
             Item::User(user)
         }
-        Record::Post(post) => Item::Post(Box::new(read(*post, shelf, highest, report)?)),
-        Record::Follow(tie) => edge(EdgeKind::Follow, tie, highest, report)?,
-        Record::Block(tie) => edge(EdgeKind::Block, tie, highest, report)?,
-        Record::Mute(tie) => edge(EdgeKind::Mute, tie, highest, report)?,
-        Record::FollowRequest(tie) => edge(EdgeKind::Request, tie, highest, report)?,
-        Record::DmBlock(tie) => edge(EdgeKind::DmBlock, tie, highest, report)?,
-        Record::Like(like) => like_of(like, highest, report)?,
-        Record::List(list) => {
+        ArchiveRecord::Post(post) => Item::Post(Box::new(read(*post, shelf, highest, report)?)),
+        ArchiveRecord::Follow(tie) => edge(EdgeKind::Follow, tie, highest, report)?,
+        ArchiveRecord::Block(tie) => edge(EdgeKind::Block, tie, highest, report)?,
+        ArchiveRecord::Mute(tie) => edge(EdgeKind::Mute, tie, highest, report)?,
+        ArchiveRecord::FollowRequest(tie) => edge(EdgeKind::Request, tie, highest, report)?,
+        ArchiveRecord::DmBlock(tie) => edge(EdgeKind::DmBlock, tie, highest, report)?,
+        ArchiveRecord::Like(like) => like_of(like, highest, report)?,
+        ArchiveRecord::List(list) => {
             if list.id.is_some_and(|id| !sane(id)) {
                 return strange("list", list.id.unwrap_or(0), report);
             }
             Item::List(list)
         }
-        Record::ListMember(member) => {
+        ArchiveRecord::ListMember(member) => {
             if !sane(member.user) {
                 return strange("list_member", member.user, report);
             }
             let id = member.id.filter(|id| sane(*id));
-            Item::Member(ListMember { id, ..member })
+            Item::Member(ArchivedListMember { id, ..member })
         }
-        Record::Media(file) => {
+        ArchiveRecord::Media(file) => {
             if !sane(file.media.id) {
                 return strange("media", file.media.id, report);
             }
             let path = shelf.keep(file.post, &file.media, report);
             Item::Media(Box::new((file, path)))
         }
-        Record::DeletedPost(deleted) => {
+        ArchiveRecord::DeletedPost(deleted) => {
             let why = "its author deleted it";
             report.skip("deleted_post", why, || format!("post {}", deleted.id));
             return None;
         }
         // Its text stands in its post already.
-        Record::NoteTweet(_) => {
+        ArchiveRecord::NoteTweet(_) => {
             report.take("note_tweet");
             return None;
         }
-        Record::Message(message) => said(*message, highest, report)?,
-        Record::Row(line) => row(&line, highest, report)?,
-        Record::Skipped(_) => return None,
+        ArchiveRecord::Message(message) => said(*message, highest, report)?,
+        ArchiveRecord::Row(line) => row(&line, highest, report)?,
+        ArchiveRecord::Skipped(_) => return None,
     })
 }
 
-fn said(mut message: Message, highest: i64, report: &mut Report) -> Option<Item> {
+fn said(mut message: ArchivedMessage, highest: i64, report: &mut Report) -> Option<Item> {
     let sane = |id: i64| id > 0 && id <= highest;
     let id = message.id.unwrap_or(1);
-    let at = first_at(Time::from_ms(message.at_ms));
+    let at = first_snowflake_at(Time::from_ms(message.at_ms));
     let mut named = message.conversation.split('-');
     let named = named.all(|id| id.parse().is_ok_and(sane));
     let is_sane = sane(id) && message.sender.is_some_and(sane) && at <= highest;
@@ -147,11 +150,11 @@ fn said(mut message: Message, highest: i64, report: &mut Report) -> Option<Item>
     }
     message.people.retain(|id| sane(*id));
     message.people.truncate(MOST);
-    let draft = Draft::of(&message.text);
+    let draft = PostTextDraft::parse(&message.text);
     Some(Item::Message(Box::new(Said { message, draft })))
 }
 
-fn row(line: &archive::Row, highest: i64, report: &mut Report) -> Option<Item> {
+fn row(line: &archive::ExportRow, highest: i64, report: &mut Report) -> Option<Item> {
     match rows::from_line(line, highest) {
         Ok(row) => Some(Item::Row(Box::new(row))),
         Err(why) => {
@@ -163,13 +166,13 @@ fn row(line: &archive::Row, highest: i64, report: &mut Report) -> Option<Item> {
     }
 }
 
-fn user_of(account: Account) -> User {
-    User {
+fn user_of(account: ArchivedAccount) -> ArchivedUser {
+    ArchivedUser {
         id: account.id,
         handle: account.handle,
         name: account.name,
         created_at_ms: account.created_at_ms,
-        ..User::default()
+        ..ArchivedUser::default()
     }
 }
 
@@ -180,7 +183,7 @@ fn strange(kind: &str, id: i64, report: &mut Report) -> Option<Item> {
     None
 }
 
-fn edge(kind: EdgeKind, tie: Tie, highest: i64, report: &mut Report) -> Option<Item> {
+fn edge(kind: EdgeKind, tie: UserRelation, highest: i64, report: &mut Report) -> Option<Item> {
     let strange_id = [tie.from, tie.to]
         .into_iter()
         .flatten()
@@ -189,7 +192,7 @@ fn edge(kind: EdgeKind, tie: Tie, highest: i64, report: &mut Report) -> Option<I
         return strange(edge_name(kind), id, report);
     }
     let id = tie.id.filter(|id| *id > 0 && *id <= highest);
-    Some(Item::Edge(kind, Tie { id, ..tie }))
+    Some(Item::Edge(kind, UserRelation { id, ..tie }))
 }
 
 pub(crate) const fn edge_name(kind: EdgeKind) -> &'static str {
@@ -202,7 +205,7 @@ pub(crate) const fn edge_name(kind: EdgeKind) -> &'static str {
     }
 }
 
-fn like_of(mut like: archive::Like, highest: i64, report: &mut Report) -> Option<Item> {
+fn like_of(mut like: archive::ArchivedLike, highest: i64, report: &mut Report) -> Option<Item> {
     let user = like.user.unwrap_or(1);
     if like.post <= 0 || like.post > highest || user <= 0 || user > highest {
         return strange("like", like.post, report);
@@ -210,12 +213,12 @@ fn like_of(mut like: archive::Like, highest: i64, report: &mut Report) -> Option
     if like.text.len() > LONGEST {
         like.text.clear();
     }
-    let draft = (!like.text.is_empty()).then(|| Draft::of(&like.text));
+    let draft = (!like.text.is_empty()).then(|| PostTextDraft::parse(&like.text));
     Some(Item::Like(Box::new(Like { like, draft })))
 }
 
 fn read(
-    mut post: archive::Post,
+    mut post: archive::ArchivedPost,
     shelf: &Shelf<'_>,
     highest: i64,
     report: &mut Report,
@@ -245,7 +248,7 @@ fn read(
     post.edit_history.truncate(MOST);
     post.mentions.truncate(MOST);
     post.media.truncate(MOST);
-    post.media.retain(|media: &Media| sane(&media.id));
+    post.media.retain(|media: &ArchivedMedia| sane(&media.id));
     for mention in &mut post.mentions {
         mention.id = mention.id.filter(sane);
     }
@@ -260,14 +263,14 @@ fn read(
     let paths = post.media.iter();
     let paths = paths.map(|media| shelf.keep(Some(post.id), media, report));
     let paths = paths.collect();
-    let draft = Draft::of(&post.text);
+    let draft = PostTextDraft::parse(&post.text);
     let lang = post.lang.as_deref().filter(|lang| is_tag(lang));
     Some(Prepared {
         lang: lang.unwrap_or_else(|| draft.language()).to_owned(),
         source: post
             .repost_of
             .as_ref()
-            .map(|repost| Draft::of(&repost.text)),
+            .map(|repost| PostTextDraft::parse(&repost.text)),
         draft,
         paths,
         post,

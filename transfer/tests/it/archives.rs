@@ -3,14 +3,14 @@
 use std::fs;
 use std::sync::Arc;
 
-use network::homes::{Homes, Of};
+use network::home_timelines::{HomeTimelines, TimelineSource};
 use store::Tx;
 use store::posts::{PageRange, PostState};
 use store::users;
 
 use crate::sample::{ada, array, at, folder, grace, parts, post, text, zipped};
 use crate::world::{World, on_each_engine};
-use transfer::{Error, ImportOptions};
+use transfer::{ImportOptions, TransferError};
 
 #[test]
 fn an_archive_is_taken_whole() {
@@ -272,7 +272,7 @@ fn a_broken_source_leaves_nothing() {
             .try_import(folder(&files).source(), world.options())
             .await
             .unwrap_err();
-        assert!(matches!(error, Error::Source(_)), "{error}");
+        assert!(matches!(error, TransferError::Source(_)), "{error}");
         assert!(error.to_string().contains("data/tweets.js"), "{error}");
         assert_eq!((world.lines().await, world.log().await), empty);
         assert!(world.user(12).await.is_none());
@@ -284,7 +284,7 @@ fn ids_from_the_future_are_left_out_and_new_ones_are_above_all() {
     on_each_engine(async |engine| {
         let world = World::new(engine).await;
         let mut files = parts("12", "ada", "Ada");
-        let soon = base::id::first_at(crate::world::START.plus_ms(3_600_000));
+        let soon = base::id::first_snowflake_at(crate::world::START.plus_ms(3_600_000));
         let posts = [post(i64::MAX, "never", ""), post(soon, "soon", "")];
         files.push(text("data/tweets.js", &array("tweets", &posts)));
         let report = world.import(folder(&files).source()).await;
@@ -300,11 +300,11 @@ fn readers_find_what_came_in_their_home_timeline() {
         let (here, reader) = (world.join("ada").await, world.join("reader").await);
         let follow = move |tx: &mut Tx<'_>| network::follows::follow(tx, reader, here);
         world.store.write(follow).await.unwrap();
-        let homes = Arc::new(Homes::default());
+        let homes = Arc::new(HomeTimelines::default());
         let page = async || {
             let (homes, user) = (Arc::clone(&homes), world.user(reader.get()).await.unwrap());
             let page = move |tx: &mut Tx<'_>| {
-                Ok(homes.page(tx, Of::Reader(&user), &PageRange::newest(100))?)
+                Ok(homes.page(tx, TimelineSource::Reader(&user), &PageRange::newest(100))?)
             };
             world.store.read(page).await.unwrap().0.len()
         };

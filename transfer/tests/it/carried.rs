@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use base::{Id, Stop, Time, UserId};
-use network::apps::{AccessLevel, Kind, NewApp, Permission};
-use network::audit::By;
+use base::{Error, Id, Time, UserId};
+use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::audit::AuditActor;
 use network::communities::NewCommunity;
 use network::lists::NewList;
-use network::messages::{NewMessage, Sender};
-use network::news::NewStory;
+use network::messages::{MessageSender, NewMessage};
+use network::news::NewNewsStory;
 use network::notes::NewNote;
 use network::places::NewPlace;
 use network::polls::NewPoll;
-use network::posts::{Author, NewPost};
-use network::profiles::Badge;
-use network::rules::NewRule;
+use network::posts::{NewPost, PostAuthor};
+use network::profiles::AffiliateBadge;
+use network::rules::NewStreamRule;
 use network::spaces::NewSpace;
 use network::users::NewUser;
 use network::visibility::Viewer;
@@ -35,8 +35,8 @@ struct People {
     dan: UserId,
 }
 
-fn say(tx: &mut Tx<'_>, by: UserId, new: NewPost) -> Result<base::PostId, Stop> {
-    let author = Author {
+fn say(tx: &mut Tx<'_>, by: UserId, new: NewPost) -> Result<base::PostId, Error> {
+    let author = PostAuthor {
         user_id: by,
         app_id: None,
         self_serve: false,
@@ -52,7 +52,7 @@ fn text(text: &str) -> NewPost {
 }
 
 /// Something of everything.
-fn fill(tx: &mut Tx<'_>) -> Result<People, Stop> {
+fn fill(tx: &mut Tx<'_>) -> Result<People, Error> {
     let mut join = |name: &str| {
         let new = NewUser {
             username: name.to_owned(),
@@ -60,7 +60,7 @@ fn fill(tx: &mut Tx<'_>) -> Result<People, Stop> {
             subscription_type: "PremiumPlus".to_owned(),
             ..NewUser::default()
         };
-        Ok::<_, Stop>(network::users::create(tx, &new)?.id)
+        Ok::<_, Error>(network::users::create(tx, &new)?.id)
     };
     let people = People {
         ada: join("ada")?,
@@ -77,16 +77,16 @@ fn fill(tx: &mut Tx<'_>) -> Result<People, Stop> {
 }
 
 /// What somebody tells of themselves.
-fn tell(tx: &mut Tx<'_>, user: UserId) -> Result<(), Stop> {
-    let told = network::particulars::Edit {
+fn tell(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
+    let told = network::private_profiles::PrivateProfileChanges {
         born_on: Some("1990-12-31".to_owned()),
         gender: Some("female".to_owned()),
         phone: Some("+351200000000".to_owned()),
     };
-    network::particulars::edit(tx, &By::operator(), user, &told).map(drop)
+    network::private_profiles::update(tx, &AuditActor::operator(), user, &told).map(drop)
 }
 
-fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
+fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     let People { ada, bea, cas, .. } = people;
     let place = network::places::create(
         tx,
@@ -108,7 +108,7 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
     network::polls::vote(tx, bea, poll, 1)?;
     network::polls::vote(tx, cas, poll, 2)?;
     let placed = NewPost {
-        place_id: network::places::spoken(place.id),
+        place_id: network::places::format_place_id(place.id),
         ..text("Here")
     };
     let placed = say(tx, bea, placed)?;
@@ -120,20 +120,20 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
     network::replies::set_hidden(tx, bea, reply, true)?;
     for user in [bea, cas] {
         let shelf = network::bookmarks::create_folder(tx, user, "Later")?;
-        network::bookmarks::set(tx, user, placed, Some(shelf.id))?;
-        network::subscriptions::begin(tx, user, ada)?;
+        network::bookmarks::add(tx, user, placed, Some(shelf.id))?;
+        network::subscriptions::subscribe(tx, user, ada)?;
         tell(tx, user)?;
     }
-    network::subscriptions::begin(tx, cas, bea)?;
-    let by = By::operator();
-    let badge = Badge {
+    network::subscriptions::subscribe(tx, cas, bea)?;
+    let by = AuditActor::operator();
+    let badge = AffiliateBadge {
         badge_url: "https://example.com/badge.png".to_owned(),
-        ..Badge::default()
+        ..AffiliateBadge::default()
     };
-    network::profiles::affiliate(tx, &by, cas, Some((bea, &badge)))?;
-    network::profiles::affiliate(tx, &by, bea, Some((ada, &badge)))?;
-    network::profiles::mark_parody(tx, &by, cas, true)?;
-    network::profiles::take_messages(tx, &by, bea, true)?;
+    network::profiles::set_affiliation(tx, &by, cas, Some((bea, &badge)))?;
+    network::profiles::set_affiliation(tx, &by, bea, Some((ada, &badge)))?;
+    network::profiles::set_parody(tx, &by, cas, true)?;
+    network::profiles::set_receives_dm(tx, &by, bea, true)?;
     let video = media(tx, "video", bea, "7")?;
     let words = media(tx, "subtitles", bea, "0")?;
     store::media::share(tx, video, cas)?;
@@ -154,7 +154,7 @@ fn media(
     kind: &str,
     owner: UserId,
     prefix: &str,
-) -> Result<Id<base::id::kind::Media>, Stop> {
+) -> Result<Id<base::id::marker::MediaMarker>, Error> {
     let id = tx.next_id();
     let medium = Media {
         media_key: format!("{prefix}_{id}"),
@@ -169,7 +169,7 @@ fn media(
         duration_ms: 1_500,
         alt_text: "a boat".to_owned(),
         variants: String::new(),
-        created_at: base::id::created_at(id.get()),
+        created_at: base::id::snowflake_time(id.get()),
         content_type: "video/mp4".to_owned(),
         size: 12,
         bit_rate: 34,
@@ -181,7 +181,7 @@ fn media(
     Ok(id)
 }
 
-fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
+fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     let People { ada, bea, cas, dan } = people;
     let list = NewList {
         name: "Boats".to_owned(),
@@ -209,18 +209,18 @@ fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
         ..text("For us alone")
     };
     let inside = say(tx, bea, inside)?;
-    let story = NewStory {
+    let story = NewNewsStory {
         name: "A boat arrives".to_owned(),
         summary: "In the harbour.".to_owned(),
         publish: true,
-        ..NewStory::default()
+        ..NewNewsStory::default()
     };
     network::news::create(tx, &story)?;
     assert!(store::posts::find_by_id(tx, inside)?.unwrap().members_only);
-    let app = NewApp {
+    let app = AppRegistration {
         name: "watch".to_owned(),
         owner_id: bea,
-        kind: Kind::Web,
+        kind: OAuthClientKind::Web,
         permission: Permission::Messages,
         access_level: AccessLevel::Enterprise,
         callback_urls: vec!["https://example.com/back".to_owned()],
@@ -231,7 +231,7 @@ fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
     };
     let (app, _) = network::apps::create(tx, &app)?;
     for product in [StreamProduct::Stream, StreamProduct::Powerstream] {
-        let rule = NewRule {
+        let rule = NewStreamRule {
             value: "boat  OR ship".to_owned(),
             canonical: "boat OR ship".to_owned(),
             tag: "boats".to_owned(),
@@ -241,7 +241,7 @@ fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
     Ok(())
 }
 
-fn spaces(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
+fn spaces(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     let People { ada, bea, cas, .. } = people;
     let new = NewSpace {
         title: "Harbour talk".to_owned(),
@@ -253,27 +253,27 @@ fn spaces(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
     };
     let live = network::spaces::create(tx, bea, &new)?;
     for user in [ada, bea, cas] {
-        network::spaces::buy(tx, live.id, user)?;
+        network::spaces::buy_ticket(tx, live.id, user)?;
         network::spaces::join(tx, live.id, user)?;
     }
     let post = say(tx, cas, text("Listen to this"))?;
-    network::spaces::share(tx, live.id, cas, post)?;
+    network::spaces::share_post(tx, live.id, cas, post)?;
     let later = NewSpace {
         title: "Later talk".to_owned(),
         start: Some(tx.now().plus_ms(3_600_000)),
         ..NewSpace::default()
     };
     let later = network::spaces::create(tx, cas, &later)?;
-    network::spaces::remind(tx, later.id, bea, true)?;
-    network::spaces::remind(tx, later.id, ada, true)?;
+    network::spaces::set_reminder(tx, later.id, bea, true)?;
+    network::spaces::set_reminder(tx, later.id, ada, true)?;
     let ended = network::spaces::create(tx, ada, &NewSpace::default())?;
     network::spaces::close(tx, ended.id)?;
     Ok(())
 }
 
-fn talks(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
+fn talks(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     let People { ada, bea, cas, dan } = people;
-    let from = |user_id| Sender {
+    let from = |user_id| MessageSender {
         user_id,
         app_id: None,
     };
@@ -281,23 +281,23 @@ fn talks(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
         text: text.to_owned(),
         media: None,
     };
-    network::messages::send_to(tx, &from(ada), bea, &says("Between us"))?;
-    network::messages::send_to(tx, &from(bea), ada, &says("Quite"))?;
-    network::messages::send_to(tx, &from(ada), dan, &says("You too"))?;
+    network::messages::send_to_user(tx, &from(ada), bea, &says("Between us"))?;
+    network::messages::send_to_user(tx, &from(bea), ada, &says("Quite"))?;
+    network::messages::send_to_user(tx, &from(ada), dan, &says("You too"))?;
     let picture = media(tx, "photo", bea, "3")?;
     let carried = NewMessage {
         media: Some(picture),
         ..says("See")
     };
-    network::messages::send_to(tx, &from(bea), cas, &carried)?;
-    let group = network::messages::begin(tx, &from(ada), &[bea, cas, dan], &says("All"))?;
-    network::messages::leave(tx, &group.conversation, cas)?;
-    network::messages::join(tx, &group.conversation, cas, bea)?;
-    network::messages::leave(tx, &group.conversation, cas)?;
+    network::messages::send_to_user(tx, &from(bea), cas, &carried)?;
+    let group = network::messages::create_group(tx, &from(ada), &[bea, cas, dan], &says("All"))?;
+    network::messages::leave_group(tx, &group.conversation, cas)?;
+    network::messages::join_group(tx, &group.conversation, cas, bea)?;
+    network::messages::leave_group(tx, &group.conversation, cas)?;
     Ok(())
 }
 
-fn notes(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
+fn notes(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     let People { ada, bea, cas, dan } = people;
     let post = say(tx, ada, text("The harbour is closed"))?;
     for user in [bea, cas, dan] {
@@ -361,9 +361,14 @@ fn something_of_everything_comes_back_the_same_on_either_engine() {
             assert!(again.taken.is_empty(), "{:?}", again.taken);
             let found = |tx: &mut Tx<'_>| {
                 let community = store::communities::search(tx, "sail", i64::MAX, 10)?.len();
-                let live = network::spaces::search(tx, "harbour", network::spaces::Among::All, 10)?;
+                let live = network::spaces::search(
+                    tx,
+                    "harbour",
+                    network::spaces::SpaceStateFilter::All,
+                    10,
+                )?;
                 let news =
-                    network::news::search(tx, Viewer::anyone(), "boat", Time::from_ms(0), 10)?
+                    network::news::search(tx, Viewer::anonymous(), "boat", Time::from_ms(0), 10)?
                         .len();
                 Ok((community, live.len(), news))
             };

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use transfer::{Error, ImportOptions, Progress, Source, Stage, import};
+use transfer::{ImportOptions, Progress, Source, Stage, TransferError, import};
 
 use crate::sample::{Files, ada, array, at, folder, post, text};
 use crate::world::{START, World, on_each_engine};
@@ -52,7 +52,7 @@ async fn kill(world: &World, source: Source, options: ImportOptions, chunks: usi
 
 /// Ids that were made here differ from one import to the other.
 fn without_own_ids(lines: Vec<String>) -> Vec<String> {
-    let own = base::id::first_at(START.plus_ms(-1));
+    let own = base::id::first_snowflake_at(START.plus_ms(-1));
     let mut plain: Vec<String> = lines
         .into_iter()
         .map(|line| {
@@ -145,7 +145,10 @@ fn two_imports_of_one_source_do_not_mix() {
         let other = world.try_import(archive.source(), options());
         let (one, other) = tokio::join!(one, other);
         let busy = [one, other].into_iter().filter_map(Result::err);
-        assert!(busy.into_iter().all(|error| matches!(error, Error::Busy)));
+        assert!(
+            busy.into_iter()
+                .all(|error| matches!(error, TransferError::Busy))
+        );
         world.import(archive.source()).await;
     });
 }

@@ -1,6 +1,6 @@
 //! Lines: out, and in again.
 
-use network::posts::{Author, NewPost};
+use network::posts::{NewPost, PostAuthor};
 use network::users::NewUser;
 use store::Tx;
 use store::posts::PostState;
@@ -14,7 +14,7 @@ fn what_was_exported_comes_back_the_same() {
         let world = World::new(engine).await;
         world.import(folder(&ada()).source()).await;
         world.import(folder(&grace()).source()).await;
-        let author = Author {
+        let author = PostAuthor {
             user_id: base::UserId::new(77),
             app_id: None,
             self_serve: false,

@@ -2,7 +2,7 @@
 
 use base::UserId;
 use store::users::UserState;
-use transfer::{Error, ImportOptions, Owner};
+use transfer::{ImportOptions, Owner, TransferError};
 
 use crate::sample::{ada, array, at, folder, lines, parts, post, text};
 use crate::world::{World, on_each_engine};
@@ -74,7 +74,7 @@ fn an_archive_can_be_given_to_somebody() {
             .try_import(folder(&ada()).source(), missing)
             .await
             .unwrap_err();
-        assert!(matches!(error, Error::Owner(_)), "{error}");
+        assert!(matches!(error, TransferError::Owner(_)), "{error}");
         let named = ImportOptions {
             owner: Some(Owner::Username("newcomer".to_owned())),
             ..world.options()

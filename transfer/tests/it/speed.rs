@@ -138,9 +138,9 @@ fn measure_parts(source: &Source) {
     let archive = archive::Archive::open(path).unwrap();
     let begun = Instant::now();
     let posts: Vec<_> = archive
-        .records(archive::Position::START)
+        .records(archive::ReadPosition::START)
         .filter_map(|item| match item.unwrap().1 {
-            archive::Record::Post(post) => Some(post),
+            archive::ArchiveRecord::Post(post) => Some(post),
             _ => None,
         })
         .collect();
@@ -149,7 +149,7 @@ fn measure_parts(source: &Source) {
     let begun = Instant::now();
     let drafts: Vec<_> = posts
         .iter()
-        .map(|post| network::compose::Draft::of(&post.text))
+        .map(|post| network::compose::PostTextDraft::parse(&post.text))
         .collect();
     report("entities alone", begun, count);
     let begun = Instant::now();
@@ -162,7 +162,7 @@ fn measure_parts(source: &Source) {
     let known = [("friend1".to_owned(), base::UserId::new(1))];
     let texts: usize = drafts
         .iter()
-        .map(|draft| draft.read(&known, false, "und").entities.len())
+        .map(|draft| draft.compose(&known, false, "und").entities.len())
         .sum();
     report("entities as JSON alone", begun, count);
     assert!(languages > 0 && texts > 0);

@@ -1,7 +1,7 @@
 //! Direct messages of archives.
 
-use base::{Stop, UserId};
-use network::messages::{NewMessage, Sender};
+use base::{Error, UserId};
+use network::messages::{MessageSender, NewMessage};
 use store::Tx;
 use store::messages::{MessageEvent, MessageEventKind};
 use store::posts::PageRange;
@@ -144,7 +144,7 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
 
         // And they go on talking.
         let send = |tx: &mut Tx<'_>| {
-            let sender = Sender {
+            let sender = MessageSender {
                 user_id: UserId::new(77),
                 app_id: None,
             };
@@ -152,8 +152,8 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
                 text: "still here".to_owned(),
                 media: None,
             };
-            let event = network::messages::send_to(tx, &sender, UserId::new(12), &new)?;
-            Ok::<_, Stop>(event.conversation.to_string())
+            let event = network::messages::send_to_user(tx, &sender, UserId::new(12), &new)?;
+            Ok::<_, Error>(event.conversation.to_string())
         };
         assert_eq!(world.store.write(send).await.unwrap(), "12-77");
         assert_eq!(inbox(&world, 12).await.len(), 6);

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use base::seal::{Keyring, MasterKey};
-use base::{Chance, Clock, PostId, Time, UserId};
+use base::encryption::{Keyring, MasterKey};
+use base::{Clock, PostId, Rng, Time, UserId};
 use network::users::NewUser;
 use store::posts::Post;
 use store::users::User;
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
-use transfer::{Error, ImportOptions, Progress, Report, Source, export_json_lines, import};
+use transfer::{ImportOptions, Progress, Report, Source, TransferError, export_json_lines, import};
 
 /// 2026-06-01T12:00:00Z.
 pub(crate) const START: Time = Time::from_seconds(1_780_315_200);
@@ -59,7 +59,7 @@ fn fresh_database() -> DatabaseLocation {
 }
 
 fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) -> StoreOptions {
-    let key = MasterKey::new(&Chance::seeded(1)).unwrap();
+    let key = MasterKey::generate(&Rng::from_seed(1)).unwrap();
     StoreOptions {
         location,
         data_dir: folder.to_owned(),
@@ -67,14 +67,14 @@ fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) -> StoreOpt
         node: 0,
         migrate: true,
         clock: clock.clone(),
-        rng: Chance::Os,
+        rng: Rng::Os,
         keyring: Keyring::new(key, Vec::new()),
     }
 }
 
 impl World {
     pub(crate) async fn new(engine: Engine) -> Self {
-        Self::at(engine, Clock::frozen(START)).await
+        Self::at(engine, Clock::frozen_at(START)).await
     }
 
     pub(crate) async fn at(engine: Engine, clock: Clock) -> Self {
@@ -130,7 +130,7 @@ impl World {
         &self,
         source: Source,
         options: ImportOptions,
-    ) -> Result<Report, Error> {
+    ) -> Result<Report, TransferError> {
         let mut last: Option<Progress> = None;
         let mut rises = |progress: Progress| {
             if let Some(last) = last.filter(|last| last.stage == progress.stage) {

@@ -1,7 +1,7 @@
 //! The values of a post's plain fields.
 
-use base::Word;
-use network::posts::{EDIT_MS, is_editable_kind};
+use base::VocabularyWord;
+use network::posts::{EDIT_WINDOW_MS, is_editable_kind};
 use serde_json::Value;
 
 use super::entities::of_sent;
@@ -10,7 +10,7 @@ use crate::media::id_of;
 use crate::out::Out;
 
 /// How a withheld notice says that it is about the post.
-const SCOPE: Word = Word::new("post", "tweet");
+const SCOPE: VocabularyWord = VocabularyWord::new("post", "tweet");
 
 pub(super) fn id(out: &mut Out, facts: PostFacts<'_>) {
     out.id(facts.post.id.get());
@@ -52,8 +52,8 @@ pub(super) fn referenced(out: &mut Out, facts: PostFacts<'_>) {
     }
     out.array(references(facts.post), |out, (kind, id)| {
         out.object(|out| {
-            out.member(Word::same("type"), |out| out.text(kind));
-            out.member(Word::same("id"), |out| out.id(id.get()));
+            out.member(VocabularyWord::same_in_both("type"), |out| out.text(kind));
+            out.member(VocabularyWord::same_in_both("id"), |out| out.id(id.get()));
         });
     });
 }
@@ -65,12 +65,14 @@ pub(super) fn attachments(out: &mut Out, facts: PostFacts<'_>) {
     }
     out.object(|out| {
         if !post.media_keys.is_empty() {
-            out.member(Word::same("media_keys"), |out| {
+            out.member(VocabularyWord::same_in_both("media_keys"), |out| {
                 out.array(media_keys(post), Out::quoted);
             });
         }
         if let Some(poll) = post.poll_id {
-            out.member(Word::same("poll_ids"), |out| out.array([poll], Out::id));
+            out.member(VocabularyWord::same_in_both("poll_ids"), |out| {
+                out.array([poll], Out::id)
+            });
         }
     });
 }
@@ -86,8 +88,12 @@ pub(super) fn geo(out: &mut Out, facts: PostFacts<'_>) {
         return;
     }
     out.object(|out| {
-        out.member(Word::same("place_id"), |out| out.text(place));
-        out.member(Word::same("coordinates"), |out| out.raw(&facts.post.geo));
+        out.member(VocabularyWord::same_in_both("place_id"), |out| {
+            out.text(place)
+        });
+        out.member(VocabularyWord::same_in_both("coordinates"), |out| {
+            out.raw(&facts.post.geo)
+        });
     });
 }
 
@@ -103,14 +109,14 @@ pub(super) fn edit_controls(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
     let first = post.edit_root_id.unwrap_or(post.id).created_at();
     out.object(|out| {
-        out.member(Word::same("edits_remaining"), |out| {
+        out.member(VocabularyWord::same_in_both("edits_remaining"), |out| {
             out.int(post.edits_remaining);
         });
-        out.member(Word::same("is_edit_eligible"), |out| {
+        out.member(VocabularyWord::same_in_both("is_edit_eligible"), |out| {
             out.bool(is_editable_kind(post));
         });
-        out.member(Word::same("editable_until"), |out| {
-            out.time(first.plus_ms(EDIT_MS));
+        out.member(VocabularyWord::same_in_both("editable_until"), |out| {
+            out.time(first.plus_ms(EDIT_WINDOW_MS));
         });
     });
 }
@@ -127,16 +133,20 @@ pub(super) fn withheld(out: &mut Out, facts: PostFacts<'_>) {
     };
     // Stored in either vocabulary; a notice about the whole account says `user`.
     if let Some(Value::String(scope)) = notice.get_mut("scope")
-        && SCOPE.is(scope)
+        && SCOPE.matches(scope)
     {
-        SCOPE.in_speech(out.speech()).clone_into(scope);
+        SCOPE.name_in(out.speech()).clone_into(scope);
     }
     out.raw(&Value::Object(notice).to_string());
 }
 
 pub(super) fn scopes(out: &mut Out, facts: PostFacts<'_>) {
     if facts.post.followers_only {
-        out.object(|out| out.member(Word::same("followers"), |out| out.bool(true)));
+        out.object(|out| {
+            out.member(VocabularyWord::same_in_both("followers"), |out| {
+                out.bool(true)
+            })
+        });
     }
 }
 
@@ -151,8 +161,12 @@ pub(super) fn media_metadata(out: &mut Out, facts: PostFacts<'_>) {
     }
     out.array(media(), |out, media| {
         out.object(|out| {
-            out.member(Word::same("media_key"), |out| out.text(&media.media_key));
-            out.member(Word::same("alt_text"), |out| out.text(&media.alt_text));
+            out.member(VocabularyWord::same_in_both("media_key"), |out| {
+                out.text(&media.media_key)
+            });
+            out.member(VocabularyWord::same_in_both("alt_text"), |out| {
+                out.text(&media.alt_text)
+            });
         });
     });
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use base::refusal::Subject;
-use base::{Refusal, Speech, Word};
+use base::refusal::ResourceRef;
+use base::{Refusal, Vocabulary, VocabularyWord};
 use store::ledger::{Metric, MetricSums};
 
 use super::{FIELDS, OWNER_ONLY, PostFacts};
@@ -12,10 +12,10 @@ use crate::shown::Json;
 
 /// How long an author sees a post's private figures.
 const PRIVATE_MS: i64 = 30 * 86_400_000;
-const REPOSTS: Word = Word::new("repost_count", "retweet_count");
+const REPOSTS: VocabularyWord = VocabularyWord::new("repost_count", "retweet_count");
 
 fn figure(out: &mut Out, name: &'static str, count: i64) {
-    out.count(Word::same(name), count);
+    out.count(VocabularyWord::same_in_both(name), count);
 }
 
 pub(super) fn public(out: &mut Out, facts: PostFacts<'_>) {
@@ -99,8 +99,8 @@ fn clicks(out: &mut Out, links: i64) {
 pub(crate) fn forbidden_fields(
     facts: PostFacts<'_>,
     mask: u64,
-    subject: impl Fn() -> Subject,
-    speech: Speech,
+    subject: impl Fn() -> ResourceRef,
+    speech: Vocabulary,
     errors: &mut Vec<Refusal>,
 ) -> bool {
     let asked = mask & OWNER_ONLY;
@@ -118,9 +118,9 @@ pub(crate) fn forbidden_fields(
         if asked >> place & 1 == 0 {
             continue;
         }
-        let name = field.name.in_speech(speech);
+        let name = field.name.name_in(speech);
         errors.extend(members.iter().map(|member| Refusal::FieldNotVisible {
-            field: Cow::Owned(format!("{name}.{}", member.name.in_speech(speech))),
+            field: Cow::Owned(format!("{name}.{}", member.name.name_in(speech))),
             subject: subject(),
         }));
     }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use base::text::{LENGTH, short_first_part, weigh};
-use base::{Fault, Id, Word};
+use base::text::{MAX_POST_WEIGHT, truncate_with_ellipsis, weigh_text};
+use base::{Fault, Id, VocabularyWord};
 use store::ads::card_links::{self, CardLink};
 use store::posts::Post;
 use store::{Tx, media};
@@ -28,8 +28,12 @@ pub(super) fn note(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
     if facts.is_long() {
         out.object(|out| {
-            out.member(Word::same("text"), |out| out.escaped(&post.text));
-            out.member(Word::same("entities"), |out| out.raw(&post.entities));
+            out.member(VocabularyWord::same_in_both("text"), |out| {
+                out.escaped(&post.text)
+            });
+            out.member(VocabularyWord::same_in_both("entities"), |out| {
+                out.raw(&post.entities)
+            });
         });
     }
 }
@@ -167,19 +171,19 @@ pub(crate) fn short_part(post: &Post) -> Option<String> {
     }
     let beginnings = ENOUGH.into_iter().filter(|end| *end < text.len());
     let mut beginnings = beginnings.filter_map(|end| text.get(..text.floor_char_boundary(end)));
-    let part = beginnings.find_map(short_first_part);
-    let part = part.or_else(|| short_first_part(text))?;
+    let part = beginnings.find_map(truncate_with_ellipsis);
+    let part = part.or_else(|| truncate_with_ellipsis(text))?;
     // Mentions of those replied to weigh nothing.
     let start = usize::try_from(post.display_start).unwrap_or(0);
     let free = text.char_indices().nth(start).map_or(0, |(place, _)| place);
-    let whole = free > 0 && weigh(text, 0..free).weight <= LENGTH;
+    let whole = free > 0 && weigh_text(text, 0..free).weight <= MAX_POST_WEIGHT;
     (!whole).then_some(part)
 }
 
 /// Whether a text cannot weigh more than 280, told without looking for its addresses: everything
 /// weighs at most 2, and every address has a dot inside.
 fn surely_short(text: &str) -> bool {
-    let limit = usize::try_from(LENGTH).unwrap_or(0);
+    let limit = usize::try_from(MAX_POST_WEIGHT).unwrap_or(0);
     if text.len() > limit * 4 {
         return false;
     }

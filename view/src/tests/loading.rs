@@ -1,7 +1,7 @@
 //! Answers out of a store: what a viewer's ties, edits and reposts do to them.
 
-use base::seal::{Keyring, MasterKey};
-use base::{Chance, Clock, PostId, UserId};
+use base::encryption::{Keyring, MasterKey};
+use base::{Clock, PostId, Rng, UserId};
 use network::visibility::Viewer;
 use store::graph::RelationKind;
 use store::posts::{NewPostDetails, PostState};
@@ -13,15 +13,15 @@ use crate::{Answer, Asked, Object, Wants};
 
 pub(super) async fn store() -> (Store, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let key = MasterKey::new(&Chance::seeded(1)).unwrap();
+    let key = MasterKey::generate(&Rng::from_seed(1)).unwrap();
     let store = Store::open(StoreOptions {
         location: DatabaseLocation::File(folder.path().join("locum.db")),
         data_dir: folder.path().to_owned(),
         connections: 1,
         node: 0,
         migrate: true,
-        clock: Clock::frozen(NOW),
-        rng: Chance::seeded(2),
+        clock: Clock::frozen_at(NOW),
+        rng: Rng::from_seed(2),
         keyring: Keyring::new(key, Vec::new()),
     });
     (store.await.unwrap(), folder)
@@ -81,7 +81,7 @@ async fn a_viewers_ties_decide_what_is_seen() {
         let ana = Viewer::user(UserId::new(1));
         assert_eq!(texts(&look(tx, ana, &ids, &wants)), ["by 1", "by 2"]);
         assert_eq!(
-            texts(&look(tx, Viewer::anyone(), &ids, &wants)),
+            texts(&look(tx, Viewer::anonymous(), &ids, &wants)),
             ["by 1", "by 3"]
         );
         let own = look(tx, Viewer::user(UserId::new(5)), &ids, &wants);
@@ -123,7 +123,7 @@ async fn a_repost_is_seen_by_those_who_see_what_it_reposts() {
         }
         let ids = [1, 2, 3, 4, 5, 7].map(post_id);
         let wants = Wants::defaults(Object::Post);
-        let anyone = look(tx, Viewer::anyone(), &ids, &wants);
+        let anyone = look(tx, Viewer::anonymous(), &ids, &wants);
         assert_eq!(texts(&anyone), ["RT @carol: open", "RT @carol: imported"]);
         let ana = look(tx, Viewer::user(UserId::new(1)), &ids, &wants);
         assert_eq!(texts(&ana), ["RT @bob: protected"]);
@@ -166,7 +166,7 @@ async fn versions_references_and_ties_come_along() {
         assert_eq!(includes["posts"][0]["edit_history_post_ids"], versions);
         let ties = serde_json::json!(["followed_by", "following", "muting"]);
         assert_eq!(includes["users"][0]["connection_status"], ties);
-        let stranger = look(tx, Viewer::anyone(), &[post_id(1)], &wants);
+        let stranger = look(tx, Viewer::anonymous(), &[post_id(1)], &wants);
         // Nobody may know whom a post that may not be seen mentions or was written by.
         assert_eq!((stranger.errors.len(), stranger.includes.as_str()), (1, ""));
 

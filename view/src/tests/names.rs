@@ -1,6 +1,6 @@
 //! The names that requests may use, against the lists of both published generations.
 
-use base::{Refusal, Speech};
+use base::{Refusal, Vocabulary};
 
 use super::wants;
 use crate::Object;
@@ -147,11 +147,11 @@ fn a_table_fits_its_bits_and_has_no_name_twice() {
     for object in Object::ALL {
         assert_eq!(Object::ALL[object.number()], object);
         assert!(object.fields().len() <= 64 && object.expansions().len() <= 32);
-        for speech in [Speech::Post, Speech::Tweet] {
+        for speech in [Vocabulary::Post, Vocabulary::Tweet] {
             let mut names: Vec<_> = object
                 .fields()
                 .iter()
-                .map(|field| field.name.in_speech(speech))
+                .map(|field| field.name.name_in(speech))
                 .collect();
             let all = names.len();
             names.sort_unstable();
@@ -190,7 +190,7 @@ fn a_table_fits_its_bits_and_has_no_name_twice() {
 }
 
 fn refusal(result: Result<(), Refusal>) -> Vec<(String, String)> {
-    let Err(Refusal::Invalid(wrongs)) = result else {
+    let Err(Refusal::InvalidParameters(wrongs)) = result else {
         panic!("{result:?}");
     };
     let wrongs = wrongs.into_iter();
@@ -262,11 +262,11 @@ fn names_give_their_vocabulary_away() {
     assert_eq!(told(Object::Post, &[], ""), None);
     assert_eq!(
         told(Object::Post, &[(Object::Post, "post.fields", "lang")], ""),
-        Some(Speech::Post)
+        Some(Vocabulary::Post)
     );
     assert_eq!(
         told(Object::Post, &[(Object::Post, "tweet.fields", "lang")], ""),
-        Some(Speech::Tweet)
+        Some(Vocabulary::Tweet)
     );
     assert_eq!(
         told(
@@ -282,7 +282,7 @@ fn names_give_their_vocabulary_away() {
             &[(Object::User, "user.fields", "url")],
             "pinned_tweet_id"
         ),
-        Some(Speech::Tweet)
+        Some(Vocabulary::Tweet)
     );
     assert_eq!(
         told(
@@ -290,13 +290,16 @@ fn names_give_their_vocabulary_away() {
             &[(Object::User, "user.fields", "pinned_post_id")],
             ""
         ),
-        Some(Speech::Post)
+        Some(Vocabulary::Post)
     );
-    assert_eq!(told(Object::User, &[], "affiliation"), Some(Speech::Post));
-    assert_eq!(told(Object::Post, &[], "username"), Some(Speech::Post));
+    assert_eq!(
+        told(Object::User, &[], "affiliation"),
+        Some(Vocabulary::Post)
+    );
+    assert_eq!(told(Object::Post, &[], "username"), Some(Vocabulary::Post));
     assert_eq!(
         told(Object::Post, &[], "entities.note.mentions.username"),
-        Some(Speech::Tweet)
+        Some(Vocabulary::Tweet)
     );
     // A generated client of the newer generation still says `tweet.fields` on streams.
     let stream = told(
@@ -304,7 +307,7 @@ fn names_give_their_vocabulary_away() {
         &[(Object::Post, "tweet.fields", "note_tweet")],
         "referenced_posts",
     );
-    assert_eq!(stream, Some(Speech::Post));
+    assert_eq!(stream, Some(Vocabulary::Post));
 }
 
 #[test]

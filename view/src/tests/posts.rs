@@ -1,8 +1,8 @@
 //! Posts: texts, private figures, what was asked for and what it led to.
 
-use base::refusal::Subject;
+use base::refusal::ResourceRef;
 use base::{PostId, Refusal, UserId};
-use network::visibility::{Sight, Viewer};
+use network::visibility::{Viewer, Visibility};
 use serde_json::json as value;
 use store::posts::{Post, PostState};
 
@@ -11,7 +11,7 @@ use crate::answer::{Asked, asked_posts, page_of_posts};
 use crate::world::World;
 use crate::{Answer, Object, Wants};
 
-const ANYONE: Viewer = Viewer::anyone();
+const ANYONE: Viewer = Viewer::anonymous();
 
 fn shown(post: Post, names: &str) -> serde_json::Value {
     let wants = wants(Object::Post, &[(Object::Post, names)], "");
@@ -36,11 +36,11 @@ fn a_long_text_is_sent_in_part_and_whole_as_a_note() {
     let answer = shown(long.clone(), "note_tweet,entities,display_text_range");
     let part = answer["text"].as_str().unwrap();
     assert!(part.ends_with("words.…") || part.ends_with('…'), "{part}");
-    let plain = base::text::unescape(part).into_owned();
+    let plain = base::text::unescape_html(part).into_owned();
     assert!(text.starts_with(plain.trim_end_matches('…')) && plain.chars().count() <= 256);
     assert_eq!(
         answer["note_tweet"]["text"],
-        base::text::escape(&text).as_ref()
+        base::text::escape_html(&text).as_ref()
     );
     assert_eq!(answer["note_tweet"]["entities"]["hashtags"][0]["tag"], "w");
     assert!(answer.get("entities").is_none());
@@ -93,7 +93,7 @@ fn the_first_part_is_found_in_the_beginning() {
     ] {
         let text = base::text::normalize(&text.repeat(300)).into_owned();
         let part = crate::posts::short_part(&post(post_id(1), 1, &text));
-        assert_eq!(part, base::text::short_first_part(&text), "{text}");
+        assert_eq!(part, base::text::truncate_with_ellipsis(&text), "{text}");
     }
 }
 
@@ -190,7 +190,7 @@ fn private_figures_are_for_the_author_for_thirty_days() {
         assert_eq!((answer.data.as_str(), answer.count), ("", 0));
         let wanted = PRIVATE.iter().map(|name| Refusal::FieldNotVisible {
             field: format!("non_public_metrics.{name}").into(),
-            subject: Subject::new("tweet", "ids", post_id(minutes)),
+            subject: ResourceRef::new("tweet", "ids", post_id(minutes)),
         });
         assert_eq!(answer.errors, wanted.collect::<Vec<_>>());
     }
@@ -213,9 +213,9 @@ fn mixed(wants: &Wants) -> World {
         user(4, "dave"),
     ];
     let mut world = world(ANYONE, wants, 5, posts, users, Vec::new());
-    world.hidden.insert(post_id(3), Sight::Missing);
-    world.hidden.insert(post_id(4), Sight::Forbidden);
-    world.hidden.insert(post_id(5), Sight::Suspended);
+    world.hidden.insert(post_id(3), Visibility::Missing);
+    world.hidden.insert(post_id(4), Visibility::Forbidden);
+    world.hidden.insert(post_id(5), Visibility::Suspended);
     world
 }
 
@@ -244,7 +244,7 @@ fn what_was_asked_for_comes_in_order_or_is_refused_once() {
         (answer.count, answer.newest, answer.oldest),
         (2, Some(post_id(1)), Some(post_id(2)))
     );
-    let subject = |minutes| Subject::new("tweet", "ids", post_id(minutes));
+    let subject = |minutes| ResourceRef::new("tweet", "ids", post_id(minutes));
     assert_eq!(
         answer.errors,
         [
@@ -315,7 +315,7 @@ fn leading_on() -> Answer {
     ];
     let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol")];
     let mut world = world(ANYONE, &wants, 2, posts, users, vec![media(70, "photo", 1)]);
-    world.hidden.insert(post_id(7), Sight::Forbidden);
+    world.hidden.insert(post_id(7), Visibility::Forbidden);
     page_of_posts(&world, &wants, TWEETS)
 }
 
@@ -341,7 +341,8 @@ fn expansions_lead_to_each_thing_once() {
 
 #[test]
 fn what_expansions_do_not_find_is_told_once() {
-    let included = |resource, expansion, id: String| Subject::included(resource, expansion, id);
+    let included =
+        |resource, expansion, id: String| ResourceRef::from_expansion(resource, expansion, id);
     let reference = |minutes| {
         included(
             "tweet",

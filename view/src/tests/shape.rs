@@ -1,6 +1,6 @@
 //! What is written is what the tables declare, the same in both vocabularies, and never null.
 
-use base::{Speech, Word};
+use base::{Vocabulary, VocabularyWord};
 use network::visibility::Viewer;
 use serde_json::Value;
 use store::users::User;
@@ -127,7 +127,7 @@ fn full_answers(spoken: Spoken) -> [Answer; 2] {
     ]
 }
 
-fn members(json: &Json, words: &mut Vec<Word>) {
+fn members(json: &Json, words: &mut Vec<VocabularyWord>) {
     match json {
         Json::List(inside) => members(inside, words),
         Json::Object(inside) => inside.iter().for_each(|member| {
@@ -138,7 +138,7 @@ fn members(json: &Json, words: &mut Vec<Word>) {
     }
 }
 
-fn all_words() -> Vec<Word> {
+fn all_words() -> Vec<VocabularyWord> {
     let mut words: Vec<_> = Object::ALL
         .into_iter()
         .filter_map(Object::include_key)
@@ -151,7 +151,7 @@ fn all_words() -> Vec<Word> {
 }
 
 /// The same value with the keys of the posts vocabulary.
-fn translated(value: Value, words: &[Word]) -> Value {
+fn translated(value: Value, words: &[VocabularyWord]) -> Value {
     match value {
         Value::Object(inside) => inside
             .into_iter()
@@ -194,7 +194,7 @@ fn the_vocabularies_are_images_of_each_other() {
     }
 }
 
-fn matches_schema(value: &Value, json: &Json, speech: Speech, path: &str) {
+fn matches_schema(value: &Value, json: &Json, speech: Vocabulary, path: &str) {
     let fits = match json {
         Json::Text => value.is_string(),
         Json::Id => value
@@ -223,12 +223,12 @@ fn matches_schema(value: &Value, json: &Json, speech: Speech, path: &str) {
     assert!(fits, "{path} is {value}");
 }
 
-fn has_members(value: &Value, members: &[Member], speech: Speech, path: &str) {
+fn has_members(value: &Value, members: &[Member], speech: Vocabulary, path: &str) {
     for (key, value) in value.as_object().unwrap_or_else(|| panic!("{path}")) {
         let path = format!("{path}.{key}");
         let member = members
             .iter()
-            .find(|member| member.name.in_speech(speech) == key);
+            .find(|member| member.name.name_in(speech) == key);
         matches_schema(
             value,
             &member.unwrap_or_else(|| panic!("{path}")).json,
@@ -238,11 +238,11 @@ fn has_members(value: &Value, members: &[Member], speech: Speech, path: &str) {
     }
 }
 
-fn check_records(list: &Value, object: Object, speech: Speech) -> Vec<&'static str> {
+fn check_records(list: &Value, object: Object, speech: Vocabulary) -> Vec<&'static str> {
     let mut seen = Vec::new();
     for record in list.as_array().unwrap() {
         for (key, value) in record.as_object().unwrap() {
-            let is = |field: &&Shown| field.name.in_speech(speech) == key;
+            let is = |field: &&Shown| field.name.name_in(speech) == key;
             let field = object
                 .fields()
                 .iter()
@@ -263,7 +263,7 @@ fn everything_written_is_declared_and_everything_declared_is_written() {
         let mut post = check_records(&data(&posts), Object::Post, speech);
         let mut user = check_records(&data(&users), Object::User, speech);
         let (included, more) = (json(&posts.includes), json(&users.includes));
-        let key = |object: Object| object.include_key().unwrap().in_speech(speech);
+        let key = |object: Object| object.include_key().unwrap().name_in(speech);
         post.extend(check_records(
             &included[key(Object::Post)],
             Object::Post,
@@ -374,7 +374,7 @@ proptest::proptest! {
             proptest::prop_assert_eq!(out.finish(), serde_json::to_string(&text).unwrap());
             let mut out = Out::new(POSTS, 0);
             out.escaped(&text);
-            let wanted = serde_json::to_string(&base::text::escape(&text)).unwrap();
+            let wanted = serde_json::to_string(&base::text::escape_html(&text)).unwrap();
             proptest::prop_assert_eq!(out.finish(), wanted);
         }
     }

@@ -1,6 +1,6 @@
 //! How long answers take. Run in release: `cargo test --release -p view -- --ignored --nocapture`.
 
-use base::clock::instant;
+use base::clock::monotonic_now;
 use base::{PostId, UserId};
 use network::visibility::Viewer;
 use store::posts::NewPostDetails;
@@ -19,7 +19,7 @@ fn measured(what: &str, mut work: impl FnMut() -> usize) {
     let mut size = 0;
     let mut best = u128::MAX;
     for _ in 0..5 {
-        let start = instant();
+        let start = monotonic_now();
         for _ in 0..ROUNDS {
             size = std::hint::black_box(work());
         }
@@ -48,7 +48,7 @@ fn without_a_store() {
             .map(|number| user(number, "somebody"))
             .collect::<Vec<_>>()
     };
-    let anyone = Viewer::anyone();
+    let anyone = Viewer::anonymous();
     let plain = Wants::defaults(Object::Post);
     let hundred = world(anyone, &plain, 100, posts(100), people(), Vec::new());
     measured("100 posts, default fields, spoken", || {
@@ -113,7 +113,7 @@ async fn out_of_a_store() {
             let plain = Wants::defaults(Object::Post);
             let expanded = wants(Object::Post, &[], "author_id");
             for (who, viewer) in [
-                ("anyone", Viewer::anyone()),
+                ("anyone", Viewer::anonymous()),
                 ("a user", Viewer::user(UserId::new(3))),
             ] {
                 measured(

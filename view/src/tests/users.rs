@@ -1,6 +1,6 @@
 //! Users: who sees what of whom.
 
-use base::refusal::Subject;
+use base::refusal::ResourceRef;
 use base::{Refusal, UserId};
 use network::visibility::Viewer;
 use serde_json::{Value, json as value};
@@ -29,7 +29,7 @@ fn seen_by(viewer: Viewer, wants: &Wants, prepare: impl Fn(&mut World)) -> Value
 #[test]
 fn what_comes_unasked() {
     let wants = Wants::defaults(Object::User);
-    let answer = seen_by(Viewer::anyone(), &wants, |_| {});
+    let answer = seen_by(Viewer::anonymous(), &wants, |_| {});
     assert_eq!(
         answer,
         value!({"id": "1", "name": "ana", "username": "ana"})
@@ -54,7 +54,7 @@ fn ties_are_for_users_and_email_for_oneself() {
     assert_eq!(other["receives_your_dm"], true);
     assert_eq!(other["subscription"]["subscribes_to_you"], false);
 
-    let app = seen_by(Viewer::anyone(), &wants, |_| {});
+    let app = seen_by(Viewer::anonymous(), &wants, |_| {});
     for name in [
         "confirmed_email",
         "connection_status",
@@ -106,7 +106,14 @@ fn users_come_in_the_order_of_asking() {
     let mut deleted = user(4, "dave");
     deleted.state = UserState::Deleted;
     let users = vec![user(1, "ana"), user(2, "Bob"), suspended, deleted];
-    let world = world(Viewer::anyone(), &wants, 4, Vec::new(), users, Vec::new());
+    let world = world(
+        Viewer::anonymous(),
+        &wants,
+        4,
+        Vec::new(),
+        users,
+        Vec::new(),
+    );
     let names = ["bob", "nobody", "ANA", "carol", "dave", "Bob"].map(str::to_owned);
     let answer = asked_users(
         &world,
@@ -122,7 +129,7 @@ fn users_come_in_the_order_of_asking() {
         (&data(&answer)[1]["username"], answer.count),
         (&value!("ana"), 2)
     );
-    let subject = |name: &str| Subject::new("user", "usernames", name);
+    let subject = |name: &str| ResourceRef::new("user", "usernames", name);
     assert_eq!(
         answer.errors,
         [
@@ -152,7 +159,7 @@ fn a_pinned_post_comes_along() {
     subject.pinned_post_id = Some(post_id(1));
     subject.most_recent_post_id = Some(post_id(9));
     let world = world(
-        Viewer::anyone(),
+        Viewer::anonymous(),
         &wants,
         1,
         vec![post(post_id(1), 1, "pinned")],
@@ -162,6 +169,6 @@ fn a_pinned_post_comes_along() {
     let answer = page_of_users(&world, &wants, TWEETS);
     assert_eq!(data(&answer)[0]["pinned_tweet_id"], post_id(1).to_string());
     assert_eq!(json(&answer.includes)["tweets"][0]["text"], "pinned");
-    let missing = Subject::included("tweet", "most_recent_tweet_id", post_id(9));
+    let missing = ResourceRef::from_expansion("tweet", "most_recent_tweet_id", post_id(9));
     assert_eq!(answer.errors, [Refusal::NotFound(missing)]);
 }

@@ -1,7 +1,9 @@
 //! The advertising interface's envelope.
 
 use base::Refusal;
-use base::refusal::{At, Connecting, Declined, Problem, Wrong};
+use base::refusal::{
+    AdsProblem, AdsRefusal, InvalidParameter, ProblemLocation, StreamConnectionRefusal,
+};
 use serde_json::{Value, json};
 
 use crate::reply::{JSON, Reply};
@@ -10,7 +12,7 @@ pub(super) fn speak(refusal: &Refusal) -> Reply {
     let status = super::status(refusal);
     match refusal {
         Refusal::Ads(declined) => decline(status, declined),
-        Refusal::Invalid(wrongs) => envelope(status, wrongs.iter().map(wrong).collect()),
+        Refusal::InvalidParameters(wrongs) => envelope(status, wrongs.iter().map(wrong).collect()),
         _ => error(status, code(refusal), &message(refusal, status)),
     }
 }
@@ -25,8 +27,8 @@ fn envelope(status: u16, errors: Vec<Value>) -> Reply {
 }
 
 /// A declined request says what of it was understood; a batch, which of its items are wrong.
-fn decline(status: u16, declined: &Declined) -> Reply {
-    let all = |problems: &[Problem]| problems.iter().map(problem).collect::<Vec<_>>();
+fn decline(status: u16, declined: &AdsRefusal) -> Reply {
+    let all = |problems: &[AdsProblem]| problems.iter().map(problem).collect::<Vec<_>>();
     let request = serde_json::from_str(&declined.request);
     let request = request.unwrap_or_else(|_| json!({ "params": {} }));
     let mut body = json!({ "request": request });
@@ -43,12 +45,12 @@ fn decline(status: u16, declined: &Declined) -> Reply {
     Reply::bytes(status, JSON, body.to_string())
 }
 
-fn problem(problem: &Problem) -> Value {
+fn problem(problem: &AdsProblem) -> Value {
     let mut spoken = json!({ "code": problem.code, "message": problem.message });
-    let (key, name) = match &problem.at {
-        At::Request => return spoken,
-        At::Parameter(name) => ("parameter", name),
-        At::Attribute(name) => ("attribute", name),
+    let (key, name) = match &problem.location {
+        ProblemLocation::Request => return spoken,
+        ProblemLocation::Parameter(name) => ("parameter", name),
+        ProblemLocation::Attribute(name) => ("attribute", name),
     };
     if let Some(members) = spoken.as_object_mut() {
         members.insert(key.to_owned(), json!(name));
@@ -59,7 +61,7 @@ fn problem(problem: &Problem) -> Value {
     spoken
 }
 
-fn wrong(wrong: &Wrong) -> Value {
+fn wrong(wrong: &InvalidParameter) -> Value {
     if wrong.parameter.is_empty() {
         return json!({ "code": "INVALID_PARAMETER", "message": wrong.message });
     }
@@ -72,7 +74,7 @@ fn wrong(wrong: &Wrong) -> Value {
 }
 
 /// The status that the first problem's code has.
-pub(super) fn status_of(declined: &Declined) -> u16 {
+pub(super) fn status_of(declined: &AdsRefusal) -> u16 {
     match declined.problems.first() {
         Some(problem) => status(problem.code),
         None => 400,
@@ -110,9 +112,11 @@ fn status(code: &str) -> u16 {
 fn message(refusal: &Refusal, status: u16) -> String {
     match refusal {
         Refusal::Forbidden { detail, .. } => detail.to_string(),
-        Refusal::Legacy { message, .. } | Refusal::Worded { message, .. } => message.to_string(),
+        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => {
+            message.to_string()
+        }
         Refusal::Unauthenticated(_) => "This request is not properly authenticated".to_owned(),
-        Refusal::NoSuchPath => "The requested resource does not exist; the current version of \
+        Refusal::RouteNotFound => "The requested resource does not exist; the current version of \
                                 this interface is 12"
             .to_owned(),
         Refusal::NotFound(subject) => {
@@ -131,15 +135,15 @@ fn code(refusal: &Refusal) -> &'static str {
             code: Some(187), ..
         } => "DUPLICATE_TWEET",
         Refusal::Ads(_)
-        | Refusal::Invalid(_)
-        | Refusal::Connection(Connecting::NoRules)
-        | Refusal::RuleCap { .. }
+        | Refusal::InvalidParameters(_)
+        | Refusal::Connection(StreamConnectionRefusal::NoRules)
+        | Refusal::RuleLimitReached { .. }
         | Refusal::InvalidRule { .. }
         | Refusal::DuplicateRule { .. }
-        | Refusal::TooLarge { .. }
-        | Refusal::UnsupportedMedia { .. }
+        | Refusal::BodyTooLarge { .. }
+        | Refusal::UnsupportedMediaType { .. }
         | Refusal::Legacy { .. }
-        | Refusal::Worded { .. }
+        | Refusal::NamedReason { .. }
         | Refusal::OAuth2 { .. } => "INVALID_PARAMETER",
         Refusal::NotFound(subject) => match subject.resource {
             "tweet" => "TWEET_NOT_FOUND",
@@ -153,16 +157,18 @@ fn code(refusal: &Refusal) -> &'static str {
         Refusal::NotVisible(_) | Refusal::FieldNotVisible { .. } | Refusal::Forbidden { .. } => {
             "ACTION_NOT_ALLOWED"
         }
-        Refusal::Unauthenticated(_) | Refusal::BearerRefused => "UNAUTHORIZED_ACCESS",
-        Refusal::AccessLevel => "READONLY_CLIENT_APPLICATION",
+        Refusal::Unauthenticated(_) | Refusal::AppOnlyTokenRefused => "UNAUTHORIZED_ACCESS",
+        Refusal::InsufficientAccessLevel => "READONLY_CLIENT_APPLICATION",
         Refusal::WrongCredential { .. } | Refusal::ScopeMissing | Refusal::NotEnrolled { .. } => {
             "UNAUTHORIZED_CLIENT_APPLICATION"
         }
-        Refusal::TooMany | Refusal::Connection(Connecting::TooMany) => "TOO_MANY_REQUESTS",
-        Refusal::NoSuchPath => "ROUTE_NOT_FOUND",
+        Refusal::RateLimited | Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => {
+            "TOO_MANY_REQUESTS"
+        }
+        Refusal::RouteNotFound => "ROUTE_NOT_FOUND",
         Refusal::MethodNotAllowed { .. } => "METHOD_NOT_ALLOWED",
-        Refusal::NotBuilt { .. } => "INTERNAL_ERROR",
-        Refusal::TooSlow => "CANCELLED_REQUEST",
+        Refusal::NotImplemented { .. } => "INTERNAL_ERROR",
+        Refusal::BodyTimeout => "CANCELLED_REQUEST",
         Refusal::Unavailable => "OVER_CAPACITY",
     }
 }

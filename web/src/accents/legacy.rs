@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use base::Refusal;
-use base::refusal::{Connecting, Subject, Unproven};
+use base::refusal::{AuthenticationProblem, ResourceRef, StreamConnectionRefusal};
 use serde_json::json;
 
 use network::oauth1_flow::PLAIN_TEXT;
@@ -12,7 +12,7 @@ use super::{codes, status};
 use crate::reply::{JSON, Reply, TEXT};
 
 pub(super) fn speak(refusal: &Refusal) -> Reply {
-    if matches!(refusal, Refusal::BearerRefused) {
+    if matches!(refusal, Refusal::AppOnlyTokenRefused) {
         let (code, label) = (99, "authenticity_token_error");
         let message = "Unable to verify your credentials";
         let body = json!({ "errors": [{ "code": code, "label": label, "message": message }] });
@@ -39,10 +39,10 @@ pub(super) fn envelope(status: u16, code: u16, message: &str) -> Reply {
 fn status_of(refusal: &Refusal, code: u16) -> u16 {
     match refusal {
         Refusal::MethodNotAllowed { .. }
-        | Refusal::NotBuilt { .. }
-        | Refusal::TooLarge { .. }
-        | Refusal::TooSlow
-        | Refusal::UnsupportedMedia { .. } => status(refusal),
+        | Refusal::NotImplemented { .. }
+        | Refusal::BodyTooLarge { .. }
+        | Refusal::BodyTimeout
+        | Refusal::UnsupportedMediaType { .. } => status(refusal),
         Refusal::Forbidden { .. } => codes::of(code).map_or(403, |(status, _)| status),
         _ => codes::of(code).map_or_else(|| status(refusal), |(status, _)| status),
     }
@@ -51,7 +51,7 @@ fn status_of(refusal: &Refusal, code: u16) -> u16 {
 fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
     let say = |code, text: String| (code, Some(Cow::Owned(text)));
     match refusal {
-        Refusal::Invalid(wrong) => match wrong.first() {
+        Refusal::InvalidParameters(wrong) => match wrong.first() {
             Some(wrong) if wrong.values.is_empty() && !wrong.parameter.is_empty() => {
                 say(38, format!("{} parameter is missing.", wrong.parameter))
             }
@@ -59,51 +59,51 @@ fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
             Some(wrong) => say(44, format!("{} parameter is invalid.", wrong.parameter)),
             None => (44, None),
         },
-        Refusal::NotFound(Subject { resource, .. }) => match *resource {
+        Refusal::NotFound(ResourceRef { resource, .. }) => match *resource {
             "user" => (50, None),
             "tweet" => (144, None),
             _ => (34, None),
         },
-        Refusal::NotVisible(Subject {
+        Refusal::NotVisible(ResourceRef {
             resource: "tweet", ..
         }) => (179, None),
         Refusal::Suspended(_) => (63, None),
         Refusal::Forbidden { detail, code } => (code.unwrap_or(200), Some(detail.as_ref().into())),
-        Refusal::Unauthenticated(Unproven::Missing) => (215, None),
+        Refusal::Unauthenticated(AuthenticationProblem::Missing) => (215, None),
         Refusal::NotVisible(_)
         | Refusal::FieldNotVisible { .. }
         | Refusal::WrongCredential { .. }
         | Refusal::ScopeMissing => (220, None),
-        Refusal::AccessLevel => (261, None),
+        Refusal::InsufficientAccessLevel => (261, None),
         Refusal::NotEnrolled { .. } => (87, None),
         Refusal::Legacy { code, message } => (*code, Some(message.as_ref().into())),
         Refusal::OAuth2 { description, .. } => (215, Some(description.as_ref().into())),
-        Refusal::Worded { code, message, .. } => {
+        Refusal::NamedReason { code, message, .. } => {
             (code.unwrap_or(214), Some(message.as_ref().into()))
         }
-        Refusal::NoSuchPath => (34, None),
+        Refusal::RouteNotFound => (34, None),
         Refusal::MethodNotAllowed { allowed } => {
             say(34, format!("This path takes only {allowed}."))
         }
-        Refusal::NotBuilt { operation } => {
+        Refusal::NotImplemented { operation } => {
             say(131, format!("{operation} is declared, but not built yet."))
         }
-        Refusal::TooLarge { limit } => say(
+        Refusal::BodyTooLarge { limit } => say(
             44,
             format!("The request body is larger than {limit} bytes."),
         ),
-        Refusal::TooSlow => say(44, "The request body did not arrive in time.".to_owned()),
-        Refusal::UnsupportedMedia { expected } => {
+        Refusal::BodyTimeout => say(44, "The request body did not arrive in time.".to_owned()),
+        Refusal::UnsupportedMediaType { expected } => {
             say(44, format!("The request body must be {expected}."))
         }
-        Refusal::RuleCap { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => {
-            (44, None)
-        }
-        Refusal::Connection(Connecting::TooMany) => (88, None),
-        Refusal::Connection(Connecting::NoRules) => (44, None),
+        Refusal::RuleLimitReached { .. }
+        | Refusal::InvalidRule { .. }
+        | Refusal::DuplicateRule { .. } => (44, None),
+        Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => (88, None),
+        Refusal::Connection(StreamConnectionRefusal::NoRules) => (44, None),
         Refusal::Unavailable => (130, None),
-        Refusal::Ads(declined) => (44, Some(declined.first().into())),
-        Refusal::Unauthenticated(_) | Refusal::TooMany | Refusal::BearerRefused => {
+        Refusal::Ads(declined) => (44, Some(declined.first_message().into())),
+        Refusal::Unauthenticated(_) | Refusal::RateLimited | Refusal::AppOnlyTokenRefused => {
             (super::code(refusal).unwrap_or(200), None)
         }
     }

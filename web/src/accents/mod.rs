@@ -7,7 +7,7 @@ mod oauth2;
 mod page;
 mod v2;
 
-use base::refusal::{Connecting, No, Unproven};
+use base::refusal::{AuthenticationProblem, RefusalKind, StreamConnectionRefusal};
 use base::{AppId, Refusal};
 use http::header::{ALLOW, CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde_json::Value;
@@ -73,7 +73,7 @@ fn with_headers(reply: Reply, accent: Accent, refusal: &Refusal) -> Reply {
         },
         Refusal::Unavailable => reply.header(RETRY_AFTER, HeaderValue::from_static("1")),
         // What is left of the body is not waited for.
-        Refusal::TooSlow => reply.header(CONNECTION, HeaderValue::from_static("close")),
+        Refusal::BodyTimeout => reply.header(CONNECTION, HeaderValue::from_static("close")),
         Refusal::Unauthenticated(_) if accent == Accent::V2 => {
             reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         }
@@ -84,36 +84,38 @@ fn with_headers(reply: Reply, accent: Accent, refusal: &Refusal) -> Reply {
 /// The status of a refusal where a dialect does not have its own idea.
 fn status(refusal: &Refusal) -> u16 {
     match refusal {
-        Refusal::Invalid(_)
-        | Refusal::RuleCap { .. }
+        Refusal::InvalidParameters(_)
+        | Refusal::RuleLimitReached { .. }
         | Refusal::InvalidRule { .. }
         | Refusal::DuplicateRule { .. } => 400,
-        Refusal::NotFound(_) | Refusal::NoSuchPath => 404,
+        Refusal::NotFound(_) | Refusal::RouteNotFound => 404,
         Refusal::NotVisible(_)
         | Refusal::Suspended(_)
         | Refusal::FieldNotVisible { .. }
         | Refusal::Forbidden { .. }
         | Refusal::WrongCredential { .. }
-        | Refusal::AccessLevel
+        | Refusal::InsufficientAccessLevel
         | Refusal::ScopeMissing
         | Refusal::NotEnrolled { .. }
-        | Refusal::BearerRefused => 403,
+        | Refusal::AppOnlyTokenRefused => 403,
         Refusal::Unauthenticated(_) => 401,
-        Refusal::TooMany | Refusal::Connection(Connecting::TooMany) => 429,
-        Refusal::Connection(Connecting::NoRules) => 409,
-        Refusal::Worded { no, .. } => match no {
-            No::Wrong => 400,
-            No::Forbidden => 403,
-            No::Missing => 404,
-            No::Conflict => 409,
+        Refusal::RateLimited | Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => {
+            429
+        }
+        Refusal::Connection(StreamConnectionRefusal::NoRules) => 409,
+        Refusal::NamedReason { kind: no, .. } => match no {
+            RefusalKind::Invalid => 400,
+            RefusalKind::Forbidden => 403,
+            RefusalKind::NotFound => 404,
+            RefusalKind::Conflict => 409,
         },
         Refusal::Legacy { code, .. } => codes::of(*code).map_or(403, |(status, _)| status),
         Refusal::OAuth2 { error, .. } => oauth2::status(error),
         Refusal::MethodNotAllowed { .. } => 405,
-        Refusal::NotBuilt { .. } => 501,
-        Refusal::TooLarge { .. } => 413,
-        Refusal::TooSlow => 408,
-        Refusal::UnsupportedMedia { .. } => 415,
+        Refusal::NotImplemented { .. } => 501,
+        Refusal::BodyTooLarge { .. } => 413,
+        Refusal::BodyTimeout => 408,
+        Refusal::UnsupportedMediaType { .. } => 415,
         Refusal::Unavailable => 503,
         Refusal::Ads(declined) => ads::status_of(declined),
     }
@@ -122,17 +124,17 @@ fn status(refusal: &Refusal) -> u16 {
 /// The legacy code of a refusal that has one whatever the dialect.
 fn code(refusal: &Refusal) -> Option<u16> {
     match refusal {
-        Refusal::Forbidden { code, .. } | Refusal::Worded { code, .. } => *code,
+        Refusal::Forbidden { code, .. } | Refusal::NamedReason { code, .. } => *code,
         Refusal::Unauthenticated(unproven) => match unproven {
-            Unproven::Missing => None,
-            Unproven::Garbled => Some(215),
-            Unproven::Signature => Some(32),
-            Unproven::Token => Some(89),
-            Unproven::Timestamp => Some(135),
-            Unproven::App => Some(416),
+            AuthenticationProblem::Missing => None,
+            AuthenticationProblem::Malformed => Some(215),
+            AuthenticationProblem::Signature => Some(32),
+            AuthenticationProblem::Token => Some(89),
+            AuthenticationProblem::Timestamp => Some(135),
+            AuthenticationProblem::App => Some(416),
         },
-        Refusal::TooMany => Some(88),
-        Refusal::BearerRefused => Some(99),
+        Refusal::RateLimited => Some(88),
+        Refusal::AppOnlyTokenRefused => Some(99),
         Refusal::Legacy { code, .. } => Some(*code),
         _ => None,
     }

@@ -12,20 +12,20 @@ pub(super) fn speak(refusal: &Refusal) -> Reply {
             error: name,
             description,
         } => error(status(name), name, description),
-        Refusal::Invalid(wrong) => {
+        Refusal::InvalidParameters(wrong) => {
             let first = wrong.first().map_or("", |wrong| wrong.message.as_str());
             error(400, "invalid_request", first)
         }
-        Refusal::Unauthenticated(_) | Refusal::BearerRefused => error(
+        Refusal::Unauthenticated(_) | Refusal::AppOnlyTokenRefused => error(
             401,
             "unauthorized_client",
             "Missing valid authorization header",
         ),
-        Refusal::TooMany | Refusal::Unavailable => {
+        Refusal::RateLimited | Refusal::Unavailable => {
             error(other, "temporarily_unavailable", super::name(other))
         }
-        Refusal::NotBuilt { .. } => error(other, "server_error", super::name(other)),
-        Refusal::UnsupportedMedia { expected } => error(
+        Refusal::NotImplemented { .. } => error(other, "server_error", super::name(other)),
+        Refusal::UnsupportedMediaType { expected } => error(
             other,
             "invalid_request",
             &format!("The request body must be {expected}."),

@@ -12,14 +12,16 @@ pub(super) fn speak(refusal: &Refusal) -> Reply {
 /// What a person is told.
 pub(crate) fn detail(refusal: &Refusal) -> &str {
     match refusal {
-        Refusal::Invalid(wrong) => wrong.first().map_or("", |wrong| wrong.message.as_str()),
+        Refusal::InvalidParameters(wrong) => {
+            wrong.first().map_or("", |wrong| wrong.message.as_str())
+        }
         Refusal::Forbidden { detail, .. } => detail,
-        Refusal::Legacy { message, .. } | Refusal::Worded { message, .. } => message,
+        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => message,
         Refusal::OAuth2 { description, .. } => description,
-        Refusal::TooMany => "That was too often. Try again in a while.",
-        Refusal::Ads(declined) => declined.first(),
+        Refusal::RateLimited => "That was too often. Try again in a while.",
+        Refusal::Ads(declined) => declined.first_message(),
         Refusal::Unavailable => "Try again in a moment.",
-        Refusal::NoSuchPath | Refusal::NotFound(_) => "There is nothing here.",
+        Refusal::RouteNotFound | Refusal::NotFound(_) => "There is nothing here.",
         _ => "That did not work.",
     }
 }

@@ -1,4 +1,7 @@
-use base::refusal::{Connecting, No, Problem, Subject, Unproven, Wrong};
+use base::refusal::{
+    AdsProblem, AuthenticationProblem, InvalidParameter, RefusalKind, ResourceRef,
+    StreamConnectionRefusal,
+};
 use base::{AppId, Refusal};
 
 use super::{Voice, excuse, partial, speak};
@@ -18,14 +21,14 @@ fn all() -> Vec<Refusal> {
 }
 
 fn of_the_request() -> Vec<Refusal> {
-    let wrong = |parameter: &'static str, values: &[&str], message: &str| Wrong {
+    let wrong = |parameter: &'static str, values: &[&str], message: &str| InvalidParameter {
         parameter: parameter.into(),
         values: values.iter().map(ToString::to_string).collect(),
         message: message.to_owned(),
     };
-    let subject = || Subject::new("tweet", "ids", 20);
+    let subject = || ResourceRef::new("tweet", "ids", 20);
     vec![
-        Refusal::Invalid(vec![
+        Refusal::InvalidParameters(vec![
             wrong(
                 "id",
                 &["x"],
@@ -36,13 +39,13 @@ fn of_the_request() -> Vec<Refusal> {
         ]),
         Refusal::NotFound(subject()),
         Refusal::NotVisible(subject()),
-        Refusal::Suspended(Subject::new("user", "id", 12)),
+        Refusal::Suspended(ResourceRef::new("user", "id", 12)),
         Refusal::FieldNotVisible {
             field: "non_public_metrics.impression_count".into(),
             subject: subject(),
         },
         Refusal::forbidden("You are not allowed to update this List."),
-        Refusal::forbidden_as(
+        Refusal::forbidden_with_code(
             187,
             "You are not allowed to create a Tweet with duplicate content.",
         ),
@@ -51,23 +54,23 @@ fn of_the_request() -> Vec<Refusal> {
 
 fn of_the_credential() -> Vec<Refusal> {
     vec![
-        Refusal::Unauthenticated(Unproven::Missing),
-        Refusal::Unauthenticated(Unproven::Garbled),
-        Refusal::Unauthenticated(Unproven::Signature),
-        Refusal::Unauthenticated(Unproven::Token),
-        Refusal::Unauthenticated(Unproven::Timestamp),
-        Refusal::Unauthenticated(Unproven::App),
+        Refusal::Unauthenticated(AuthenticationProblem::Missing),
+        Refusal::Unauthenticated(AuthenticationProblem::Malformed),
+        Refusal::Unauthenticated(AuthenticationProblem::Signature),
+        Refusal::Unauthenticated(AuthenticationProblem::Token),
+        Refusal::Unauthenticated(AuthenticationProblem::Timestamp),
+        Refusal::Unauthenticated(AuthenticationProblem::App),
         Refusal::WrongCredential {
             used: "OAuth 2.0 Application-Only",
             accepted: "OAuth 1.0a User Context, OAuth 2.0 User Context".to_owned(),
         },
-        Refusal::AccessLevel,
+        Refusal::InsufficientAccessLevel,
         Refusal::ScopeMissing,
         Refusal::NotEnrolled {
             required: "Academic",
         },
-        Refusal::TooMany,
-        Refusal::BearerRefused,
+        Refusal::RateLimited,
+        Refusal::AppOnlyTokenRefused,
     ]
 }
 
@@ -81,47 +84,48 @@ fn of_the_protocol() -> Vec<Refusal> {
             error: "invalid_client",
             description: "Missing valid authorization header".into(),
         },
-        Refusal::RuleCap { most: 1000 },
-        Refusal::Connection(Connecting::TooMany),
-        Refusal::Connection(Connecting::NoRules),
-        Refusal::worded(
-            No::Wrong,
+        Refusal::RuleLimitReached { limit: 1000 },
+        Refusal::Connection(StreamConnectionRefusal::TooManyConnections),
+        Refusal::Connection(StreamConnectionRefusal::NoRules),
+        Refusal::named_reason(
+            RefusalKind::Invalid,
             "url",
             "https://example.org",
             "DuplicateUrlFailed: It is there.",
         ),
-        Refusal::worded(
-            No::Forbidden,
+        Refusal::named_reason(
+            RefusalKind::Forbidden,
             "webhook_id",
             7,
             "SubscriptionLimitExceeded: No more.",
         ),
-        Refusal::worded(
-            No::Missing,
+        Refusal::named_reason(
+            RefusalKind::NotFound,
             "webhook_id",
             7,
             "WebhookIdInvalid: There is none.",
         ),
-        Refusal::worded(
-            No::Conflict,
+        Refusal::named_reason(
+            RefusalKind::Conflict,
             "webhook_id",
             7,
             "ReplayConflictError: One is under way.",
         ),
-        Refusal::NoSuchPath,
+        Refusal::RouteNotFound,
         Refusal::MethodNotAllowed {
             allowed: "GET, HEAD".to_owned(),
         },
-        Refusal::NotBuilt {
+        Refusal::NotImplemented {
             operation: "GET /2/spaces".to_owned(),
         },
-        Refusal::TooLarge { limit: 1024 },
-        Refusal::TooSlow,
-        Refusal::UnsupportedMedia {
+        Refusal::BodyTooLarge { limit: 1024 },
+        Refusal::BodyTimeout,
+        Refusal::UnsupportedMediaType {
             expected: "application/json",
         },
         Refusal::Unavailable,
-        Problem::attribute("objective", "The objective does not suit the campaign").into(),
+        AdsProblem::invalid_attribute("objective", "The objective does not suit the campaign")
+            .into(),
     ]
 }
 
@@ -138,7 +142,7 @@ fn line(refusal: &Refusal, accent: Accent) -> String {
                 .map(|value| format!(" {name}: {}", value.to_str().unwrap()))
         })
         .collect();
-    let body = std::str::from_utf8(reply.body.at_hand().unwrap()).unwrap();
+    let body = std::str::from_utf8(reply.body.as_bytes().unwrap()).unwrap();
     format!(
         "{} {kind}{}\n{}\n",
         reply.status,
@@ -192,12 +196,12 @@ fn every_partial_error() {
             value: "cat".to_owned(),
             id: 12,
         },
-        Refusal::NotFound(Subject::new("user", "usernames", "nobody")),
-        Refusal::NotVisible(Subject::included("tweet", "pinned_tweet_id", 20)),
-        Refusal::Suspended(Subject::new("user", "ids", 12)),
+        Refusal::NotFound(ResourceRef::new("user", "usernames", "nobody")),
+        Refusal::NotVisible(ResourceRef::from_expansion("tweet", "pinned_tweet_id", 20)),
+        Refusal::Suspended(ResourceRef::new("user", "ids", 12)),
         Refusal::FieldNotVisible {
             field: "non_public_metrics.impression_count".into(),
-            subject: Subject::new("tweet", "ids", 20),
+            subject: ResourceRef::new("tweet", "ids", 20),
         },
     ];
     let lines = subjects
@@ -217,16 +221,16 @@ fn a_failure_of_ours_tells_nothing() {
     ] {
         let reply = excuse(accent, VOICE);
         assert_eq!(reply.status, 500);
-        assert!(!reply.body.at_hand().unwrap().is_empty());
+        assert!(!reply.body.as_bytes().unwrap().is_empty());
     }
 }
 
 #[test]
 fn what_a_caller_wrote_is_inert() {
     let evil = "</p><script>\"\r\n";
-    let refusal = Refusal::invalid("x", evil, format!("The value [{evil}] is not valid"));
+    let refusal = Refusal::invalid_parameter("x", evil, format!("The value [{evil}] is not valid"));
     let page = speak(Accent::Page, &refusal, VOICE);
-    let page = std::str::from_utf8(page.body.at_hand().unwrap()).unwrap();
+    let page = std::str::from_utf8(page.body.as_bytes().unwrap()).unwrap();
     assert!(!page.contains("<script>"), "{page}");
     let allowed = Refusal::MethodNotAllowed {
         allowed: "GET\r\nset-cookie: a=b".to_owned(),

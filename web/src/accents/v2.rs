@@ -2,7 +2,7 @@
 //! the problem itself, and the same under `errors` (contract §3.1).
 
 use base::Refusal;
-use base::refusal::{Connecting, No, Subject, Wrong};
+use base::refusal::{InvalidParameter, RefusalKind, ResourceRef, StreamConnectionRefusal};
 use serde_json::{Map, Value, json};
 
 use super::{Voice, code, codes, name, status};
@@ -28,17 +28,17 @@ pub(super) fn speak(refusal: &Refusal, voice: Voice<'_>) -> Reply {
     let problem = problem(refusal, status, voice);
     let whole = problem.members(Some(status), voice);
     let errors: Vec<Value> = match refusal {
-        Refusal::Invalid(wrongs) => wrongs
+        Refusal::InvalidParameters(wrongs) => wrongs
             .iter()
             .map(|wrong| with_wrong(whole.clone(), wrong))
             .collect(),
-        Refusal::Worded {
+        Refusal::NamedReason {
             parameter,
             value,
             message,
             ..
         } => {
-            let wrong = Wrong {
+            let wrong = InvalidParameter {
                 parameter: (*parameter).into(),
                 values: vec![value.clone()],
                 message: message.to_string(),
@@ -65,7 +65,7 @@ fn document(status: u16, mut whole: Map<String, Value>, errors: Vec<Value>) -> R
     Reply::bytes(status, PROBLEM, Value::Object(whole).to_string())
 }
 
-fn with_wrong(mut item: Map<String, Value>, wrong: &Wrong) -> Value {
+fn with_wrong(mut item: Map<String, Value>, wrong: &InvalidParameter) -> Value {
     item.insert("message".to_owned(), json!(wrong.message));
     let mut parameters = Map::new();
     if !wrong.parameter.is_empty() {
@@ -116,8 +116,8 @@ impl Problem {
         }
     }
 
-    fn about(mut self, subject: &Subject) -> Self {
-        let Subject {
+    fn about(mut self, subject: &ResourceRef) -> Self {
+        let ResourceRef {
             resource,
             parameter,
             value,
@@ -165,7 +165,9 @@ impl Problem {
 
 fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
     match refusal {
-        Refusal::Invalid(_) => Problem::typed("invalid-request", "Invalid Request", INVALID),
+        Refusal::InvalidParameters(_) => {
+            Problem::typed("invalid-request", "Invalid Request", INVALID)
+        }
         Refusal::NotFound(subject) => not_found(subject),
         Refusal::NotVisible(subject) => not_visible(subject),
         Refusal::Suspended(subject) => {
@@ -193,46 +195,50 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
                 detail,
             )
         }
-        Refusal::AccessLevel => Problem::typed("oauth1-permissions", "Forbidden", ACCESS_LEVEL),
+        Refusal::InsufficientAccessLevel => {
+            Problem::typed("oauth1-permissions", "Forbidden", ACCESS_LEVEL)
+        }
         Refusal::NotEnrolled { required } => not_enrolled(required, voice),
         Refusal::Forbidden { detail, .. } => Problem::plain(status, detail.as_ref()),
         Refusal::Legacy { message, .. } => Problem::plain(status, message.as_ref()),
         Refusal::OAuth2 { description, .. } => Problem::plain(status, description.as_ref()),
-        Refusal::RuleCap { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => {
-            of_rules(refusal)
-        }
+        Refusal::RuleLimitReached { .. }
+        | Refusal::InvalidRule { .. }
+        | Refusal::DuplicateRule { .. } => of_rules(refusal),
         Refusal::Connection(why) => not_connected(*why),
-        Refusal::Worded { no, message, .. } => worded(*no, message, status),
-        Refusal::NotBuilt { operation } => Problem::plain(
+        Refusal::NamedReason {
+            kind: no, message, ..
+        } => worded(*no, message, status),
+        Refusal::NotImplemented { operation } => Problem::plain(
             status,
             format!("{operation} is declared, but not built yet."),
         ),
-        Refusal::TooLarge { limit } => Problem::plain(
+        Refusal::BodyTooLarge { limit } => Problem::plain(
             status,
             format!("The request body is larger than {limit} bytes."),
         ),
-        Refusal::UnsupportedMedia { expected } => {
+        Refusal::UnsupportedMediaType { expected } => {
             Problem::plain(status, format!("The request body must be {expected}."))
         }
         Refusal::Unauthenticated(_)
         | Refusal::ScopeMissing
-        | Refusal::TooMany
-        | Refusal::BearerRefused
-        | Refusal::NoSuchPath
+        | Refusal::RateLimited
+        | Refusal::AppOnlyTokenRefused
+        | Refusal::RouteNotFound
         | Refusal::MethodNotAllowed { .. }
-        | Refusal::TooSlow
+        | Refusal::BodyTimeout
         | Refusal::Unavailable => Problem::blank(status),
-        Refusal::Ads(declined) => Problem::plain(status, declined.first()),
+        Refusal::Ads(declined) => Problem::plain(status, declined.first_message()),
     }
 }
 
 /// A refusal with a sentence of its own.
-fn worded(no: No, message: &str, status: u16) -> Problem {
+fn worded(no: RefusalKind, message: &str, status: u16) -> Problem {
     match no {
-        No::Wrong => Problem::typed("invalid-request", "Invalid Request", INVALID),
-        No::Missing => Problem::typed("resource-not-found", "Not Found Error", message),
-        No::Conflict => Problem::typed("conflict", "Conflict", message),
-        No::Forbidden => Problem::plain(status, message),
+        RefusalKind::Invalid => Problem::typed("invalid-request", "Invalid Request", INVALID),
+        RefusalKind::NotFound => Problem::typed("resource-not-found", "Not Found Error", message),
+        RefusalKind::Conflict => Problem::typed("conflict", "Conflict", message),
+        RefusalKind::Forbidden => Problem::plain(status, message),
     }
 }
 
@@ -258,7 +264,7 @@ fn of_rules(refusal: &Refusal) -> Problem {
                 .with("value", value.as_str())
                 .with("id", id.to_string())
         }
-        Refusal::RuleCap { most } => {
+        Refusal::RuleLimitReached { limit: most } => {
             let detail = format!("An app has at most {most} rules of this stream.");
             Problem::typed("rule-cap", "RulesCapExceeded", detail)
         }
@@ -267,13 +273,13 @@ fn of_rules(refusal: &Refusal) -> Problem {
 }
 
 /// Why an app is not connected to a stream (contract §3.2).
-fn not_connected(why: Connecting) -> Problem {
+fn not_connected(why: StreamConnectionRefusal) -> Problem {
     let (issue, detail) = match why {
-        Connecting::TooMany => (
+        StreamConnectionRefusal::TooManyConnections => (
             "TooManyConnections",
             "This stream is currently at the maximum allowed connection limit.",
         ),
-        Connecting::NoRules => (
+        StreamConnectionRefusal::NoRules => (
             "RuleConfigurationIssue",
             "Rules must be configured on this stream before connecting.",
         ),
@@ -282,8 +288,8 @@ fn not_connected(why: Connecting) -> Problem {
         .with("connection_issue", issue)
 }
 
-fn not_found(subject: &Subject) -> Problem {
-    let Subject {
+fn not_found(subject: &ResourceRef) -> Problem {
+    let ResourceRef {
         resource,
         parameter,
         value,
@@ -293,8 +299,8 @@ fn not_found(subject: &Subject) -> Problem {
     Problem::typed("resource-not-found", "Not Found Error", detail).about(subject)
 }
 
-fn not_visible(subject: &Subject) -> Problem {
-    let Subject {
+fn not_visible(subject: &ResourceRef) -> Problem {
+    let ResourceRef {
         resource,
         parameter,
         value,

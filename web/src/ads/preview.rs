@@ -1,7 +1,7 @@
 //! What a post of an advertiser looks like, for whoever was given its address.
 
 use ads::preview::{Looks, Preview};
-use base::{AppId, Refusal, Stop};
+use base::{AppId, Error, Refusal};
 use http::HeaderValue;
 use http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
 use network::visibility::Viewer;
@@ -26,10 +26,10 @@ pub(crate) fn show(call: Call) -> Pending {
         let preview = id
             .zip(token)
             .and_then(|(id, token)| Preview::open(&key, id, token, call.now()))
-            .ok_or(Refusal::NoSuchPath)?;
+            .ok_or(Refusal::RouteNotFound)?;
         let (app, site) = (preview.app, call.home.site);
         let read = move |tx: &mut Tx<'_>| looked_at(tx, &preview, site);
-        let (looks, status) = call.read(read).await?.ok_or(Refusal::NoSuchPath)?;
+        let (looks, status) = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
         let framing = call.read(move |tx| origins(tx, app)).await?;
         let page = filled(&call, &looks, &status);
         let policy = HeaderValue::from_str(&framed_by(&framing));
@@ -47,7 +47,7 @@ fn looked_at(
     tx: &mut Tx<'_>,
     preview: &Preview,
     site: &'static str,
-) -> Result<Option<(Looks, Value)>, Stop> {
+) -> Result<Option<(Looks, Value)>, Error> {
     let Some(looks) = preview.find(tx)? else {
         return Ok(None);
     };
@@ -62,7 +62,7 @@ fn looked_at(
 }
 
 /// The addresses that an app says are its own.
-fn origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Stop> {
+fn origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error> {
     let Some(app) = app else {
         return Ok(Vec::new());
     };
@@ -85,7 +85,7 @@ fn filled(call: &Call, looks: &Looks, status: &Value) -> PostPreview {
     let media = status.pointer("/extended_entities/media");
     let media = media.or_else(|| status.pointer("/entities/media"));
     let media = media.and_then(Value::as_array).into_iter().flatten();
-    let whole = base::text::unescape(&text("/full_text")).into_owned();
+    let whole = base::text::unescape_html(&text("/full_text")).into_owned();
     // The link to what is shown is left out.
     let link = text("/entities/media/0/url");
     let said = whole

@@ -2,7 +2,7 @@
 
 use ads::serving::{self, Ask, Report};
 use base::Refusal;
-use base::refusal::Problem;
+use base::refusal::AdsProblem;
 use serde_json::Value;
 
 use crate::call::{Call, Reply};
@@ -46,5 +46,5 @@ fn body(call: &Call) -> Result<Value, Refusal> {
     let body: Option<Value> = serde_json::from_slice(call.bytes()).ok();
     let body = body.filter(Value::is_object);
     let message = "The request body must be a JSON object";
-    body.ok_or_else(|| Problem::new("INVALID_PARAMETER", message).into())
+    body.ok_or_else(|| AdsProblem::new("INVALID_PARAMETER", message).into())
 }

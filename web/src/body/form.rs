@@ -1,7 +1,7 @@
 //! Forms. What is not declared is passed over (RFC 6749 §3.2); what is declared comes once.
 
-use base::refusal::Wrong;
-use base::{Refusal, Speech};
+use base::refusal::InvalidParameter;
+use base::{Refusal, Vocabulary};
 use serde_json::{Map, Value};
 
 use super::{Read, whole};
@@ -15,7 +15,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     let mut form = Map::new();
     for (name, value) in pairs {
         if value.contains('\0') {
-            return Err(Refusal::not_valid(shown(&name).into_owned(), ""));
+            return Err(Refusal::invalid_value(shown(&name).into_owned(), ""));
         }
         if form.contains_key(&name) {
             let name = shown(&name);
@@ -33,7 +33,7 @@ pub(super) fn flat(object: Map<String, Value>) -> Result<Map<String, Value>, Ref
     let text = |(name, value): (String, Value)| match value {
         Value::String(_) => Ok((name, value)),
         Value::Bool(_) | Value::Number(_) => Ok((name, Value::String(value.to_string()))),
-        _ => Err(Refusal::not_valid(shown(&name).into_owned(), "")),
+        _ => Err(Refusal::invalid_value(shown(&name).into_owned(), "")),
     };
     object.into_iter().map(text).collect()
 }
@@ -42,8 +42,8 @@ pub(super) fn flat(object: Map<String, Value>) -> Result<Map<String, Value>, Ref
 pub(super) fn check(
     members: &[Member],
     form: Map<String, Value>,
-    speech: Speech,
-) -> Result<Read, Vec<Wrong>> {
+    speech: Vocabulary,
+) -> Result<Read, Vec<InvalidParameter>> {
     let mut wrong = Vec::new();
     for member in members {
         let name = member.name;
@@ -52,9 +52,9 @@ pub(super) fn check(
             .or_else(|| form.get(name.tweet))
             .and_then(Value::as_str);
         match value {
-            None | Some("") if member.required => wrong.push(missing(name.in_speech(speech))),
+            None | Some("") if member.required => wrong.push(missing(name.name_in(speech))),
             Some(text) if !text.is_empty() && !fits(member.shape, text) => {
-                wrong.push(not_valid(name.in_speech(speech)));
+                wrong.push(not_valid(name.name_in(speech)));
             }
             _ => {}
         }
@@ -83,19 +83,19 @@ fn fits(shape: Shape, text: &str) -> bool {
     }
 }
 
-fn missing(name: &'static str) -> Wrong {
+fn missing(name: &'static str) -> InvalidParameter {
     let message = format!("Missing required parameter [{name}].");
-    Wrong {
+    InvalidParameter {
         parameter: name.into(),
         values: Vec::new(),
         message,
     }
 }
 
-fn not_valid(name: &'static str) -> Wrong {
+fn not_valid(name: &'static str) -> InvalidParameter {
     // The value may be a secret: it is not repeated.
     let message = format!("Value passed for the parameter [{name}] was invalid.");
-    Wrong {
+    InvalidParameter {
         parameter: name.into(),
         values: Vec::new(),
         message,

@@ -1,6 +1,6 @@
 //! A body's members, by their word in either vocabulary.
 
-use base::{Fault, Id, Refusal, Stop, Word};
+use base::{Error, Fault, Id, Refusal, VocabularyWord};
 use serde_json::{Map, Value};
 
 /// An object of the body. What a [`crate::endpoint::Member`] promises of a member has been
@@ -14,17 +14,17 @@ impl<'b> Members<'b> {
     }
 
     /// A member as it came, under the name that the caller used.
-    pub fn get(&self, word: Word) -> Option<&'b Value> {
+    pub fn get(&self, word: VocabularyWord) -> Option<&'b Value> {
         self.0.get(word.post).or_else(|| self.0.get(word.tweet))
     }
 
     /// Whether a member is there.
-    pub fn has(&self, word: Word) -> bool {
+    pub fn has(&self, word: VocabularyWord) -> bool {
         self.get(word).is_some()
     }
 
     /// The name that the caller used for a member.
-    pub fn spelled(&self, word: Word) -> &'static str {
+    pub fn spelled(&self, word: VocabularyWord) -> &'static str {
         if self.0.contains_key(word.post) {
             word.post
         } else {
@@ -33,37 +33,37 @@ impl<'b> Members<'b> {
     }
 
     /// A required id.
-    pub fn id<K>(&self, word: Word) -> Result<Id<K>, Stop> {
+    pub fn id<K>(&self, word: VocabularyWord) -> Result<Id<K>, Error> {
         self.need(word, self.id_if(word))
     }
 
     /// A required text.
-    pub fn text(&self, word: Word) -> Result<&'b str, Stop> {
+    pub fn text(&self, word: VocabularyWord) -> Result<&'b str, Error> {
         self.need(word, self.text_if(word))
     }
 
     /// A required yes or no.
-    pub fn bool(&self, word: Word) -> Result<bool, Stop> {
+    pub fn bool(&self, word: VocabularyWord) -> Result<bool, Error> {
         self.need(word, self.bool_if(word))
     }
 
     /// A required whole number.
-    pub fn int(&self, word: Word) -> Result<i64, Stop> {
+    pub fn int(&self, word: VocabularyWord) -> Result<i64, Error> {
         self.need(word, self.int_if(word))
     }
 
     /// An id, if it is there.
-    pub fn id_if<K>(&self, word: Word) -> Option<Id<K>> {
+    pub fn id_if<K>(&self, word: VocabularyWord) -> Option<Id<K>> {
         self.text_if(word).and_then(Id::parse)
     }
 
     /// A text, if it is there.
-    pub fn text_if(&self, word: Word) -> Option<&'b str> {
+    pub fn text_if(&self, word: VocabularyWord) -> Option<&'b str> {
         self.get(word)?.as_str()
     }
 
     /// A yes or no, if it is there.
-    pub fn bool_if(&self, word: Word) -> Option<bool> {
+    pub fn bool_if(&self, word: VocabularyWord) -> Option<bool> {
         match self.get(word)? {
             Value::String(text) => text.parse().ok(),
             value => value.as_bool(),
@@ -71,7 +71,7 @@ impl<'b> Members<'b> {
     }
 
     /// A whole number, if it is there.
-    pub fn int_if(&self, word: Word) -> Option<i64> {
+    pub fn int_if(&self, word: VocabularyWord) -> Option<i64> {
         match self.get(word)? {
             Value::String(text) => text.parse().ok(),
             value => value.as_i64(),
@@ -79,12 +79,12 @@ impl<'b> Members<'b> {
     }
 
     /// An object, if it is there.
-    pub fn object(&self, word: Word) -> Option<Members<'b>> {
+    pub fn object(&self, word: VocabularyWord) -> Option<Members<'b>> {
         self.get(word)?.as_object().map(Members)
     }
 
     /// An array, if it is there; empty otherwise.
-    pub fn array(&self, word: Word) -> &'b [Value] {
+    pub fn array(&self, word: VocabularyWord) -> &'b [Value] {
         self.get(word)
             .and_then(Value::as_array)
             .map(Vec::as_slice)
@@ -92,17 +92,17 @@ impl<'b> Members<'b> {
     }
 
     /// An array of ids; empty where it is not there.
-    pub fn ids<K>(&self, word: Word) -> Vec<Id<K>> {
+    pub fn ids<K>(&self, word: VocabularyWord) -> Vec<Id<K>> {
         self.texts(word).filter_map(Id::parse).collect()
     }
 
     /// An array of texts; empty where it is not there.
-    pub fn texts(&self, word: Word) -> impl Iterator<Item = &'b str> + use<'b> {
+    pub fn texts(&self, word: VocabularyWord) -> impl Iterator<Item = &'b str> + use<'b> {
         self.array(word).iter().filter_map(Value::as_str)
     }
 
     /// An array of objects; empty where it is not there.
-    pub fn objects(&self, word: Word) -> impl Iterator<Item = Members<'b>> + use<'b> {
+    pub fn objects(&self, word: VocabularyWord) -> impl Iterator<Item = Members<'b>> + use<'b> {
         self.array(word)
             .iter()
             .filter_map(Value::as_object)
@@ -114,9 +114,9 @@ impl<'b> Members<'b> {
         self.0
     }
 
-    fn need<T>(self, word: Word, value: Option<T>) -> Result<T, Stop> {
+    fn need<T>(self, word: VocabularyWord, value: Option<T>) -> Result<T, Error> {
         value.ok_or_else(|| match self.get(word) {
-            None => Refusal::missing(word.post).into(),
+            None => Refusal::missing_parameter(word.post).into(),
             Some(_) => Fault::new(format!("`{}` is declared with another shape", word.post)).into(),
         })
     }

@@ -5,8 +5,8 @@ mod json;
 mod members;
 mod shape;
 
-use base::refusal::Wrong;
-use base::{Refusal, Speech};
+use base::refusal::InvalidParameter;
+use base::{Refusal, Vocabulary};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ use crate::endpoint::{Body, Endpoint};
 pub struct Read {
     members: Map<String, Value>,
     /// The vocabulary that its keys give away.
-    pub betrayed: Option<Speech>,
+    pub betrayed: Option<Vocabulary>,
 }
 
 impl Read {
@@ -67,7 +67,7 @@ pub fn read(
     endpoint: &Endpoint,
     kind: ContentType,
     bytes: &Bytes,
-    speech: Speech,
+    speech: Vocabulary,
 ) -> Result<Read, Refusal> {
     let read = match (endpoint.body, kind) {
         (Body::None | Body::Own, _) | (Body::Parts(_), ContentType::Other) => {
@@ -83,12 +83,12 @@ pub fn read(
             shape::check(members, json::object(bytes)?, speech)
         }
         (Body::Parts(_), ContentType::Absent) => {
-            return Err(Refusal::UnsupportedMedia {
+            return Err(Refusal::UnsupportedMediaType {
                 expected: "multipart/form-data or application/json",
             });
         }
         (Body::Json(_), _) => {
-            return Err(Refusal::UnsupportedMedia {
+            return Err(Refusal::UnsupportedMediaType {
                 expected: "application/json",
             });
         }
@@ -100,20 +100,20 @@ pub fn read(
         }
         (Body::Form(_), _) => {
             let expected = "application/x-www-form-urlencoded";
-            return Err(Refusal::UnsupportedMedia { expected });
+            return Err(Refusal::UnsupportedMediaType { expected });
         }
     };
-    read.map_err(Refusal::Invalid)
+    read.map_err(Refusal::InvalidParameters)
 }
 
 /// A fault of the body as a whole.
 pub(crate) fn whole(message: impl Into<String>) -> Refusal {
-    let wrong = Wrong {
+    let wrong = InvalidParameter {
         parameter: "".into(),
         values: Vec::new(),
         message: message.into(),
     };
-    Refusal::Invalid(vec![wrong])
+    Refusal::InvalidParameters(vec![wrong])
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use base::refusal::Wrong;
-use base::{Speech, Word};
+use base::refusal::InvalidParameter;
+use base::{Vocabulary, VocabularyWord};
 use serde_json::{Map, Value};
 
 use super::Read;
@@ -14,8 +14,8 @@ use crate::params::shown;
 pub(super) fn check(
     members: &[Member],
     object: Map<String, Value>,
-    speech: Speech,
-) -> Result<Read, Vec<Wrong>> {
+    speech: Vocabulary,
+) -> Result<Read, Vec<InvalidParameter>> {
     let mut check = Check {
         speech,
         betrayed: None,
@@ -40,9 +40,9 @@ pub(super) fn check(
 }
 
 struct Check {
-    speech: Speech,
-    betrayed: Option<Speech>,
-    wrong: Vec<Wrong>,
+    speech: Vocabulary,
+    betrayed: Option<Vocabulary>,
+    wrong: Vec<InvalidParameter>,
 }
 
 /// Where in the body something stands; written out only when it is wrong.
@@ -79,7 +79,7 @@ impl Check {
             Value::String(text) => shown(text).into_owned(),
             other => shown(&other.to_string()).into_owned(),
         });
-        self.wrong.push(Wrong {
+        self.wrong.push(InvalidParameter {
             parameter: path.to_string().into(),
             values: values.into_iter().collect(),
             message: format!("$.{path}: {why}"),
@@ -92,7 +92,7 @@ impl Check {
                 parent: Some(&at),
                 step: Step::Name(name),
             };
-            match members.iter().find(|member| member.name.is(name)) {
+            match members.iter().find(|member| member.name.matches(name)) {
                 Some(member) if is_second(member.name, name, object) => {
                     self.tell(
                         path,
@@ -101,7 +101,7 @@ impl Check {
                     );
                 }
                 Some(member) => {
-                    self.betrayed = self.betrayed.or(member.name.betrays(name));
+                    self.betrayed = self.betrayed.or(member.name.detect_vocabulary(name));
                     self.value(member.shape, value, path);
                 }
                 None => self.tell(
@@ -113,8 +113,8 @@ impl Check {
             }
         }
         for member in members.iter().filter(|member| member.required) {
-            if !object.keys().any(|name| member.name.is(name)) {
-                let name = member.name.in_speech(self.speech);
+            if !object.keys().any(|name| member.name.matches(name)) {
+                let name = member.name.name_in(self.speech);
                 let path = Path {
                     parent: Some(&at),
                     step: Step::Name(name),
@@ -210,8 +210,8 @@ impl Check {
 }
 
 /// Whether a member stands there under both of its names and this is the second one.
-fn is_second(word: Word, name: &str, object: &Map<String, Value>) -> bool {
-    word.betrays(name) == Some(Speech::Tweet) && object.contains_key(word.post)
+fn is_second(word: VocabularyWord, name: &str, object: &Map<String, Value>) -> bool {
+    word.detect_vocabulary(name) == Some(Vocabulary::Tweet) && object.contains_key(word.post)
 }
 
 const fn kind(value: &Value) -> &'static str {

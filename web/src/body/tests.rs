@@ -1,10 +1,10 @@
-use base::{Refusal, Speech, Word};
+use base::{Refusal, Vocabulary, VocabularyWord};
 use bytes::Bytes;
 
 use super::{ContentType, read};
 use crate::endpoint::{Body, Endpoint, Member, Shape};
 
-const fn member(name: Word, required: bool, shape: Shape) -> Member {
+const fn member(name: VocabularyWord, required: bool, shape: Shape) -> Member {
     Member {
         name,
         required,
@@ -12,40 +12,64 @@ const fn member(name: Word, required: bool, shape: Shape) -> Member {
     }
 }
 
-const POST_ID: Word = Word::new("post_id", "tweet_id");
+const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 const POLL: &[Member] = &[
     member(
-        Word::same("options"),
+        VocabularyWord::same_in_both("options"),
         true,
         Shape::Array(&Shape::Text(1, 25), 2, 4),
     ),
-    member(Word::same("duration_minutes"), true, Shape::Int(5, 10_080)),
+    member(
+        VocabularyWord::same_in_both("duration_minutes"),
+        true,
+        Shape::Int(5, 10_080),
+    ),
 ];
 static LIKE: Endpoint = Endpoint::new("like", "POST", "/like").body(Body::Json(&[
     member(POST_ID, true, Shape::Id),
-    member(Word::same("text"), false, Shape::Text(1, 10)),
-    member(Word::same("hidden"), false, Shape::Bool),
-    member(Word::same("poll"), false, Shape::Object(POLL)),
-    member(Word::same("settings"), false, Shape::OneOf(&["a", "b"])),
+    member(
+        VocabularyWord::same_in_both("text"),
+        false,
+        Shape::Text(1, 10),
+    ),
+    member(VocabularyWord::same_in_both("hidden"), false, Shape::Bool),
+    member(
+        VocabularyWord::same_in_both("poll"),
+        false,
+        Shape::Object(POLL),
+    ),
+    member(
+        VocabularyWord::same_in_both("settings"),
+        false,
+        Shape::OneOf(&["a", "b"]),
+    ),
 ]));
 static TOKEN: Endpoint = Endpoint::new("token", "POST", "/token").body(Body::Form(&[
-    member(Word::same("grant_type"), true, Shape::Text(1, 100)),
-    member(Word::same("client_id"), false, Shape::Text(1, 20)),
+    member(
+        VocabularyWord::same_in_both("grant_type"),
+        true,
+        Shape::Text(1, 100),
+    ),
+    member(
+        VocabularyWord::same_in_both("client_id"),
+        false,
+        Shape::Text(1, 20),
+    ),
 ]));
 static FREE: Endpoint = Endpoint::new("free", "POST", "/free").body(Body::Json(&[member(
-    Word::same("text"),
+    VocabularyWord::same_in_both("text"),
     false,
     Shape::Text(0, 10),
 )]));
 
 fn json(text: impl Into<Bytes>) -> Result<super::Read, Refusal> {
-    read(&LIKE, ContentType::Json, &text.into(), Speech::Tweet)
+    read(&LIKE, ContentType::Json, &text.into(), Vocabulary::Tweet)
 }
 
 fn messages(text: impl Into<Bytes>) -> String {
     match json(text).unwrap_err() {
-        Refusal::Invalid(wrong) => {
-            let line = |wrong: base::refusal::Wrong| {
+        Refusal::InvalidParameters(wrong) => {
+            let line = |wrong: base::refusal::InvalidParameter| {
                 format!("[{}] {:?} {}", wrong.parameter, wrong.values, wrong.message)
             };
             wrong.into_iter().map(line).collect::<Vec<_>>().join("\n")
@@ -58,19 +82,36 @@ fn messages(text: impl Into<Bytes>) -> String {
 fn a_good_body_is_read_in_either_vocabulary() {
     let body = json(r#"{"tweet_id":"20","text":"é","hidden":true}"#).unwrap();
     assert_eq!(body.members().id::<()>(POST_ID).unwrap().get(), 20);
-    assert_eq!(body.members().text(Word::same("text")).unwrap(), "é");
-    assert_eq!(body.members().bool_if(Word::same("hidden")), Some(true));
+    assert_eq!(
+        body.members()
+            .text(VocabularyWord::same_in_both("text"))
+            .unwrap(),
+        "é"
+    );
+    assert_eq!(
+        body.members()
+            .bool_if(VocabularyWord::same_in_both("hidden")),
+        Some(true)
+    );
     assert_eq!(body.members().spelled(POST_ID), "tweet_id");
-    assert_eq!(body.betrayed, Some(Speech::Tweet));
+    assert_eq!(body.betrayed, Some(Vocabulary::Tweet));
     let body =
         json(r#"{"post_id":"21","poll":{"options":["x","y"],"duration_minutes":5}}"#).unwrap();
-    assert_eq!(body.betrayed, Some(Speech::Post));
-    let poll = body.members().object(Word::same("poll")).unwrap();
+    assert_eq!(body.betrayed, Some(Vocabulary::Post));
+    let poll = body
+        .members()
+        .object(VocabularyWord::same_in_both("poll"))
+        .unwrap();
     assert_eq!(
-        poll.texts(Word::same("options")).collect::<Vec<_>>(),
+        poll.texts(VocabularyWord::same_in_both("options"))
+            .collect::<Vec<_>>(),
         ["x", "y"]
     );
-    assert_eq!(poll.int(Word::same("duration_minutes")).unwrap(), 5);
+    assert_eq!(
+        poll.int(VocabularyWord::same_in_both("duration_minutes"))
+            .unwrap(),
+        5
+    );
 }
 
 #[test]
@@ -161,7 +202,7 @@ fn an_empty_body_is_an_empty_object() {
         ContentType::Form,
         ContentType::Other,
     ] {
-        assert!(read(&FREE, kind, &Bytes::new(), Speech::Post).is_ok());
+        assert!(read(&FREE, kind, &Bytes::new(), Vocabulary::Post).is_ok());
     }
     assert_eq!(
         messages(""),
@@ -173,10 +214,10 @@ fn an_empty_body_is_an_empty_object() {
 fn another_content_type_is_not_read() {
     let body = Bytes::from_static(b"{}");
     for kind in [ContentType::Absent, ContentType::Form, ContentType::Other] {
-        let refused = read(&FREE, kind, &body, Speech::Post).unwrap_err();
+        let refused = read(&FREE, kind, &body, Vocabulary::Post).unwrap_err();
         assert_eq!(
             refused,
-            Refusal::UnsupportedMedia {
+            Refusal::UnsupportedMediaType {
                 expected: "application/json"
             }
         );
@@ -190,12 +231,15 @@ fn a_form_may_hold_more_but_nothing_twice() {
             &TOKEN,
             ContentType::Form,
             &Bytes::from_static(text.as_bytes()),
-            Speech::Post,
+            Vocabulary::Post,
         )
     };
     let read_form = form("grant_type=client_credentials&more=1").unwrap();
     assert_eq!(
-        read_form.members().text(Word::same("grant_type")).unwrap(),
+        read_form
+            .members()
+            .text(VocabularyWord::same_in_both("grant_type"))
+            .unwrap(),
         "client_credentials"
     );
     let told = |text| format!("{:?}", form(text).unwrap_err());
@@ -205,5 +249,5 @@ fn a_form_may_hold_more_but_nothing_twice() {
     let secret = told("grant_type=a&client_id=0123456789abcdefghijkl");
     assert!(!secret.contains("0123456789abc"), "{secret}");
     let body = Bytes::from_static(br#"{"grant_type":"refresh_token","n":5}"#);
-    assert!(read(&TOKEN, ContentType::Json, &body, Speech::Post).is_ok());
+    assert!(read(&TOKEN, ContentType::Json, &body, Vocabulary::Post).is_ok());
 }

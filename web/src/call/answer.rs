@@ -1,6 +1,6 @@
 //! What a handler says when all went well.
 
-use base::Stop;
+use base::Error;
 use bytes::Bytes;
 use deliver::streams::Feed;
 use edge::Body;
@@ -21,27 +21,27 @@ impl Call {
 
     /// A success whose `data` is this.
     #[expect(clippy::needless_pass_by_value, reason = "what is said is said")]
-    pub fn say(&self, data: Json) -> Result<Reply, Stop> {
+    pub fn say(&self, data: Json) -> Result<Reply, Error> {
         self.say_whole(&json!({ "data": data }))
     }
 
     /// A success whose body is this, with nothing put around it.
-    pub fn say_whole(&self, body: &Json) -> Result<Reply, Stop> {
+    pub fn say_whole(&self, body: &Json) -> Result<Reply, Error> {
         Ok(Reply::json(self.endpoint.success, body))
     }
 
     /// A success with what was asked for, what it leads to, and what is not shown and why.
-    pub fn answer(&self, answer: &Answer) -> Result<Reply, Stop> {
+    pub fn answer(&self, answer: &Answer) -> Result<Reply, Error> {
         self.answer_with(answer, None)
     }
 
     /// The same for a page: its size and the tokens of its neighbours.
-    pub fn answer_page(&self, answer: &Answer, tokens: &Tokens) -> Result<Reply, Stop> {
+    pub fn answer_page(&self, answer: &Answer, tokens: &Tokens) -> Result<Reply, Error> {
         self.answer_with(answer, Some(tokens.meta(answer.count)))
     }
 
     /// The same for a page of posts in time: also their highest and lowest id.
-    pub fn answer_timeline(&self, answer: &Answer, tokens: &Tokens) -> Result<Reply, Stop> {
+    pub fn answer_timeline(&self, answer: &Answer, tokens: &Tokens) -> Result<Reply, Error> {
         let mut meta = tokens.meta(answer.count);
         for (name, id) in [("newest_id", answer.newest), ("oldest_id", answer.oldest)] {
             if let Some(id) = id {
@@ -56,9 +56,9 @@ impl Call {
         &self,
         answer: &Answer,
         meta: Option<Map<String, Json>>,
-    ) -> Result<Reply, Stop> {
+    ) -> Result<Reply, Error> {
         if let Some(caller) = &self.caller {
-            self.home.reads.note(caller.app_id, &answer.posts);
+            self.home.reads.record(caller.app_id, &answer.posts);
         }
         let base = &self.home.problem_base;
         let errors = answer
@@ -96,7 +96,7 @@ impl Call {
     }
 
     /// A success in bytes that are JSON already.
-    pub fn say_bytes(&self, body: impl Into<Bytes>) -> Result<Reply, Stop> {
+    pub fn say_bytes(&self, body: impl Into<Bytes>) -> Result<Reply, Error> {
         Ok(Reply::bytes(self.endpoint.success, JSON, body))
     }
 }

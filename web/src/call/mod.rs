@@ -4,7 +4,7 @@ mod answer;
 
 use std::sync::Arc;
 
-use base::{Credential, Fault, Id, Permit, Refusal, Speech, Stop, Time, UserId};
+use base::{Credential, Error, Fault, Id, Permit, Refusal, Time, UserId, Vocabulary};
 use bytes::Bytes;
 use edge::Peer;
 use http::{HeaderMap, Method, Uri};
@@ -84,21 +84,21 @@ pub struct Home {
     /// Who recognises callers.
     pub authenticator: Arc<Authenticator>,
     /// The home timelines of the readers who came lately.
-    pub homes: Arc<network::homes::Homes>,
+    pub homes: Arc<network::home_timelines::HomeTimelines>,
     /// How the OAuth flows are set up.
-    pub rules: network::oauth2_flow::Rules,
+    pub rules: network::oauth2_flow::OAuth2Config,
     /// How often operations were called.
     pub limiter: Arc<crate::limits::Limiter>,
     /// What apps called.
-    pub usage: network::usage::Usage,
+    pub usage: network::usage::UsageCounter,
     /// Which posts apps were given.
-    pub reads: Arc<network::reads::Reads>,
+    pub reads: Arc<network::reads::PostReadCounter>,
     /// How often apps asked for their bearer token.
     pub bearers: crate::limits::Limiter,
     /// The maker of page tokens.
     pub sealer: crate::page::Sealer,
     /// The vocabulary where nothing else decides.
-    pub default_speech: Speech,
+    pub default_speech: Vocabulary,
     /// Under which problem types stand.
     pub problem_base: String,
     /// What turns uploads into media, where media are kept.
@@ -108,7 +108,7 @@ pub struct Home {
     /// What those of posts carry.
     pub streams: deliver::streams::PostStreams,
     /// The index of posts, where there is one.
-    pub search: Option<Arc<network::search::Search>>,
+    pub search: Option<Arc<network::search::PostSearch>>,
     /// Who decides whom advertising reaches.
     pub evaluator: Arc<ads::evaluator::Evaluator>,
     /// What the operator decided about advertising.
@@ -138,11 +138,11 @@ impl Call {
     }
 
     /// Who calls.
-    pub fn caller(&self) -> Result<&Caller, Stop> {
+    pub fn caller(&self) -> Result<&Caller, Error> {
         // Only operations that are open to anyone are called by nobody.
-        self.caller
-            .as_ref()
-            .ok_or_else(|| Refusal::Unauthenticated(base::refusal::Unproven::Missing).into())
+        self.caller.as_ref().ok_or_else(|| {
+            Refusal::Unauthenticated(base::refusal::AuthenticationProblem::Missing).into()
+        })
     }
 
     /// Who calls, if anyone said so.
@@ -151,7 +151,7 @@ impl Call {
     }
 
     /// The user on whose behalf the call is made.
-    pub fn user(&self) -> Result<UserId, Stop> {
+    pub fn user(&self) -> Result<UserId, Error> {
         let caller = self.caller()?;
         caller
             .user
@@ -166,8 +166,11 @@ impl Call {
     }
 
     /// The own account named by a path parameter: it must be the caller's.
-    pub fn own(&self, name: &str) -> Result<UserId, Stop> {
-        let (asked, user) = (self.path_id::<base::id::kind::User>(name)?, self.user()?);
+    pub fn own(&self, name: &str) -> Result<UserId, Error> {
+        let (asked, user) = (
+            self.path_id::<base::id::marker::UserMarker>(name)?,
+            self.user()?,
+        );
         if asked == user {
             return Ok(user);
         }
@@ -177,11 +180,11 @@ impl Call {
             "The `{name}` query parameter value [{value}] must be the same as the authenticating \
              user [{user}]"
         );
-        Err(Refusal::invalid(name, value, message).into())
+        Err(Refusal::invalid_parameter(name, value, message).into())
     }
 
     /// A path parameter that is an id.
-    pub fn path_id<K>(&self, name: &str) -> Result<Id<K>, Stop> {
+    pub fn path_id<K>(&self, name: &str) -> Result<Id<K>, Error> {
         match self.given(name)?.value {
             Value::Id(id) => Ok(Id::new(id)),
             _ => Err(misdeclared(name)),
@@ -189,7 +192,7 @@ impl Call {
     }
 
     /// A path parameter that is a whole number.
-    pub fn path_int(&self, name: &str) -> Result<i64, Stop> {
+    pub fn path_int(&self, name: &str) -> Result<i64, Error> {
         match self.given(name)?.value {
             Value::Int(number) => Ok(number),
             _ => Err(misdeclared(name)),
@@ -197,7 +200,7 @@ impl Call {
     }
 
     /// A path parameter that is a text or a username.
-    pub fn path_text(&self, name: &str) -> Result<&str, Stop> {
+    pub fn path_text(&self, name: &str) -> Result<&str, Error> {
         match &self.given(name)?.value {
             Value::Text(text) => Ok(text),
             _ => Err(misdeclared(name)),
@@ -322,7 +325,7 @@ impl Call {
         self.caller
             .as_ref()
             .is_some_and(|caller| match caller.credential {
-                Credential::OAuth2 => caller.scopes.has(base::Scope::UsersEmail),
+                Credential::OAuth2 => caller.scopes.contains(base::Scope::UsersEmail),
                 Credential::OAuth1 => caller.app.request_email,
                 Credential::App => false,
             })
@@ -335,21 +338,21 @@ impl Call {
             .as_ref()
             .map(|caller| caller.app.vocabulary.as_str());
         let app = match app {
-            Some("posts") => Some(Speech::Post),
-            Some("tweets") => Some(Speech::Tweet),
+            Some("posts") => Some(Vocabulary::Post),
+            Some("tweets") => Some(Vocabulary::Tweet),
             _ => None,
         };
         self.speeches.decide(app, self.home.default_speech)
     }
 
     /// The page asked for, by `max_results` and a token that this walk gave earlier.
-    pub fn page(&self) -> Result<Page, Stop> {
+    pub fn page(&self) -> Result<Page, Error> {
         let limit = usize::try_from(self.int("max_results")).unwrap_or(0).max(1);
         self.page_of(limit)
     }
 
     /// The page asked for, where the operation has a size of its own.
-    pub fn page_of(&self, limit: usize) -> Result<Page, Stop> {
+    pub fn page_of(&self, limit: usize) -> Result<Page, Error> {
         let mut scope = Scope::of(self.endpoint.id);
         scope = match self.caller.as_ref() {
             Some(Caller {
@@ -384,12 +387,15 @@ impl Call {
     }
 
     /// Runs work that changes nothing.
-    pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Stop> {
+    pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         self.home.store.read(work).await
     }
 
     /// Runs work in a transaction; answers once it is on disk.
-    pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Stop> {
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl TransactionWork<T>,
+    ) -> Result<T, Error> {
         self.home.store.write(work).await
     }
 
@@ -409,7 +415,7 @@ impl Call {
     }
 
     /// What turns uploads into media.
-    pub fn uploads(&self) -> Result<Uploads, Stop> {
+    pub fn uploads(&self) -> Result<Uploads, Error> {
         let uploads = self.home.uploads.clone();
         uploads.ok_or_else(|| Fault::new("no folder for media is set up").into())
     }
@@ -420,7 +426,7 @@ impl Call {
     }
 
     /// The index of posts.
-    pub fn search(&self) -> Result<&Arc<network::search::Search>, Stop> {
+    pub fn search(&self) -> Result<&Arc<network::search::PostSearch>, Error> {
         let search = self.home.search.as_ref();
         search.ok_or_else(|| Fault::new("no index of posts is set up").into())
     }
@@ -440,7 +446,7 @@ impl Call {
         self.context().clock.now()
     }
 
-    fn given(&self, name: &str) -> Result<&Given, Stop> {
+    fn given(&self, name: &str) -> Result<&Given, Error> {
         self.params.get(name).ok_or_else(|| misdeclared(name))
     }
 
@@ -457,7 +463,7 @@ impl Call {
     }
 }
 
-fn misdeclared(name: &str) -> Stop {
+fn misdeclared(name: &str) -> Error {
     Fault::new(format!(
         "the parameter `{name}` is not declared as it is read"
     ))
@@ -468,6 +474,6 @@ fn misdeclared(name: &str) -> Stop {
 pub(crate) fn wrong_credential(used: Credential, permit: Permit) -> Refusal {
     Refusal::WrongCredential {
         used: used.name(),
-        accepted: permit.accepted(),
+        accepted: permit.accepted_names(),
     }
 }

@@ -1,6 +1,6 @@
 //! How an answer tells its caller about the limits.
 
-use base::clock::wall;
+use base::clock::wall_time;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{Figures, Standing};
@@ -34,7 +34,7 @@ impl Standing {
         let windows = [self.shown, self.day].into_iter().flatten();
         let spent = windows.filter(|figures| figures.remaining == 0);
         let reset = spent.map(|figures| figures.reset).max()?;
-        Some((reset - wall().ms().div_euclid(1000)).max(1))
+        Some((reset - wall_time().ms().div_euclid(1000)).max(1))
     }
 
     /// Writes the figures into an answer's headers.

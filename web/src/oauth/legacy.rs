@@ -1,8 +1,8 @@
 //! What remains of the older interface around OAuth 1.0a.
 
 use base::Refusal;
-use base::refusal::Subject;
-use network::audit::By;
+use base::refusal::ResourceRef;
+use network::audit::AuditActor;
 use network::{tokens, users};
 use serde_json::json;
 
@@ -14,11 +14,11 @@ pub(crate) fn invalidate(call: Call) -> Pending {
     Box::pin(async move {
         let (caller, user) = (call.caller()?, call.user()?);
         let (app, permission) = (caller.app_id, caller.permission);
-        let by = By::user(user, &call.address());
+        let by = AuditActor::user(user, &call.address());
         let gone = call
-            .write(move |tx| tokens::revoke_own(tx, &by, app, permission))
+            .write(move |tx| tokens::revoke_user_token(tx, &by, app, permission))
             .await?;
-        call.say_whole(&json!({ "access_token": gone.reveal() }))
+        call.say_whole(&json!({ "access_token": gone.expose_secret() }))
     })
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn verify(call: Call) -> Pending {
             Some("true" | "True" | "t" | "1")
         );
         let email = wanted && caller.app.request_email;
-        let found = call.read(move |tx| users::active(tx, user)).await?;
+        let found = call.read(move |tx| users::find_active(tx, user)).await?;
         call.say_whole(&view::older_user(&found, email))
     })
 }
@@ -44,15 +44,15 @@ pub(crate) fn show(call: Call) -> Pending {
         let id = call.id("user_id");
         let name = call.text("screen_name").unwrap_or_default().to_owned();
         if id.is_none() && name.is_empty() {
-            return Err(Refusal::missing("user_id").into());
+            return Err(Refusal::missing_parameter("user_id").into());
         }
         let found = call.read(move |tx| {
             let named = match id {
                 Some(id) => Some(id),
                 None => store::users::find_by_username(tx, &name)?.map(|user| user.id),
             };
-            let unknown = || Refusal::NotFound(Subject::new("user", "screen_name", &name));
-            users::named(tx, named.ok_or_else(unknown)?, "user_id")
+            let unknown = || Refusal::NotFound(ResourceRef::new("user", "screen_name", &name));
+            users::find_target(tx, named.ok_or_else(unknown)?, "user_id")
         });
         call.say_whole(&view::older_user(&found.await?, false))
     })

@@ -1,7 +1,7 @@
 //! Authorization server metadata (RFC 8414).
 
 use base::Scope;
-use base::{Refusal, Stop};
+use base::{Error, Refusal};
 use serde_json::json;
 
 use crate::call::{Call, Reply};
@@ -12,13 +12,13 @@ pub(crate) fn document(call: Call) -> Pending {
     Box::pin(async move { describe(&call) })
 }
 
-fn describe(call: &Call) -> Result<Reply, Stop> {
+fn describe(call: &Call) -> Result<Reply, Error> {
     let issuer = call
         .home
         .rules
         .issuer
         .as_deref()
-        .ok_or(Refusal::NoSuchPath)?;
+        .ok_or(Refusal::RouteNotFound)?;
     let base = issuer.trim_end_matches('/');
     let scopes: Vec<_> = Scope::ALL.iter().map(|scope| scope.name()).collect();
     let methods = ["client_secret_basic", "client_secret_post", "none"];

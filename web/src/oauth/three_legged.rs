@@ -1,9 +1,9 @@
 //! OAuth 1.0a: request tokens, and access tokens for them (contract §2.3).
 
 use base::percent::encode;
-use base::refusal::Unproven;
-use base::{Refusal, Stop, Word};
-use network::apps::{Permission, Signed};
+use base::refusal::AuthenticationProblem;
+use base::{Error, Refusal, VocabularyWord};
+use network::apps::{Permission, VerifiedRequest};
 use network::oauth1_flow;
 
 use crate::call::{Call, Reply};
@@ -12,17 +12,17 @@ use crate::endpoint::Pending;
 /// `POST /oauth/request_token`, signed with the app's key alone.
 pub(crate) fn request(call: Call) -> Pending {
     Box::pin(async move {
-        let Signed { app, presented, .. } = signed(&call).await?;
+        let VerifiedRequest { app, presented, .. } = signed(&call).await?;
         let callback = presented.callback.or_else(|| told(&call, "oauth_callback"));
         let callback = callback.unwrap_or_default();
         let level = level(&call)?;
         let ports = call.home.rules.ports;
         let pair = call
-            .write(move |tx| oauth1_flow::request(tx, &app, &callback, level, ports))
+            .write(move |tx| oauth1_flow::issue_request_token(tx, &app, &callback, level, ports))
             .await?;
         Ok(form(&[
-            ("oauth_token", pair.token.reveal()),
-            ("oauth_token_secret", pair.secret.reveal()),
+            ("oauth_token", pair.token.expose_secret()),
+            ("oauth_token_secret", pair.secret.expose_secret()),
             ("oauth_callback_confirmed", "true"),
         ]))
     })
@@ -31,44 +31,48 @@ pub(crate) fn request(call: Call) -> Pending {
 /// `POST /oauth/access_token`, signed with the request token.
 pub(crate) fn access(call: Call) -> Pending {
     Box::pin(async move {
-        let Signed { app, presented, .. } = signed(&call).await?;
+        let VerifiedRequest { app, presented, .. } = signed(&call).await?;
         let token = presented.token.unwrap_or_default();
         let verifier = presented.verifier.or_else(|| told(&call, "oauth_verifier"));
         let verifier = verifier.unwrap_or_default();
-        let exchanged = call.write(move |tx| oauth1_flow::exchange(tx, &app, &token, &verifier));
+        let exchanged =
+            call.write(move |tx| oauth1_flow::exchange_request_token(tx, &app, &token, &verifier));
         let access = exchanged.await?.into_result()?;
         Ok(form(&[
-            ("oauth_token", access.token.reveal()),
-            ("oauth_token_secret", access.secret.reveal()),
+            ("oauth_token", access.token.expose_secret()),
+            ("oauth_token_secret", access.secret.expose_secret()),
             ("user_id", &access.user_id.to_string()),
             ("screen_name", &access.screen_name),
         ]))
     })
 }
 
-async fn signed(call: &Call) -> Result<Signed, Stop> {
-    let signed = call.authenticator().signed(call.auth_request()).await?;
-    Ok(signed.ok_or(Refusal::Unauthenticated(Unproven::Garbled))?)
+async fn signed(call: &Call) -> Result<VerifiedRequest, Error> {
+    let signed = call
+        .authenticator()
+        .verify_signed_request(call.auth_request())
+        .await?;
+    Ok(signed.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Malformed))?)
 }
 
 /// A parameter of the query or the form.
 fn told(call: &Call, name: &'static str) -> Option<String> {
-    let of_form = call.body().text_if(Word::same(name));
+    let of_form = call.body().text_if(VocabularyWord::same_in_both(name));
     of_form.or_else(|| call.text(name)).map(str::to_owned)
 }
 
 /// A lower level than the app's own, under either of its names.
-fn level(call: &Call) -> Result<Option<Permission>, Stop> {
+fn level(call: &Call) -> Result<Option<Permission>, Error> {
     let body = call.body();
     let names = ["svc_auth_access_type", "x_auth_access_type"];
     let of_form = names
         .into_iter()
-        .find_map(|name| body.text_if(Word::same(name)));
+        .find_map(|name| body.text_if(VocabularyWord::same_in_both(name)));
     match of_form.or_else(|| call.text("svc_auth_access_type")) {
         None => Ok(None),
         Some("read") => Ok(Some(Permission::Read)),
         Some("write") => Ok(Some(Permission::Write)),
-        Some(other) => Err(Refusal::not_valid("svc_auth_access_type", other).into()),
+        Some(other) => Err(Refusal::invalid_value("svc_auth_access_type", other).into()),
     }
 }
 

@@ -1,9 +1,9 @@
 //! OAuth 2.0: tokens for codes and for refresh tokens, and giving them up (contract §2.5).
 
-use base::{Refusal, Secret, Stop, Word};
+use base::{Error, Refusal, Secret, VocabularyWord};
 use http::header::{CACHE_CONTROL, HeaderValue};
 use network::oauth2_flow::{
-    self, CodeExchange, Credentials, Granted, authenticate_client, exchange_code,
+    self, ClientCredentials, CodeExchangeRequest, IssuedTokens, authenticate_client, exchange_code,
 };
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) fn issue(call: Call) -> Pending {
         let (came, rules) = (credentials(&call)?, call.home.rules.clone());
         let granted = match told(&call, "grant_type").as_deref() {
             Some("authorization_code") => {
-                let exchange = CodeExchange {
+                let exchange = CodeExchangeRequest {
                     code: told(&call, "code"),
                     redirect_uri: told(&call, "redirect_uri"),
                     code_verifier: told(&call, "code_verifier"),
@@ -32,7 +32,13 @@ pub(crate) fn issue(call: Call) -> Pending {
                 let (token, scope) = (told(&call, "refresh_token"), told(&call, "scope"));
                 call.write(move |tx| {
                     let client = authenticate_client(tx, &came)?;
-                    oauth2_flow::refresh(tx, &rules, &client, token.as_deref(), scope.as_deref())
+                    oauth2_flow::refresh_tokens(
+                        tx,
+                        &rules,
+                        &client,
+                        token.as_deref(),
+                        scope.as_deref(),
+                    )
                 })
                 .await?
             }
@@ -49,21 +55,24 @@ pub(crate) fn revoke(call: Call) -> Pending {
         let (came, token) = (credentials(&call)?, told(&call, "token"));
         call.write(move |tx| {
             let client = authenticate_client(tx, &came)?;
-            oauth2_flow::revoke(tx, &client, token.as_deref())
+            oauth2_flow::revoke_token(tx, &client, token.as_deref())
         })
         .await?;
         Ok(unkept(call.say_whole(&json!({ "revoked": true }))?))
     })
 }
 
-fn say(call: &Call, granted: &Granted) -> Result<Reply, Stop> {
+fn say(call: &Call, granted: &IssuedTokens) -> Result<Reply, Error> {
     let mut body = Map::new();
     body.insert("token_type".to_owned(), "bearer".into());
     body.insert("expires_in".to_owned(), granted.expires_in.into());
-    body.insert("access_token".to_owned(), granted.access.reveal().into());
+    body.insert(
+        "access_token".to_owned(),
+        granted.access.expose_secret().into(),
+    );
     body.insert("scope".to_owned(), granted.scopes.to_string().into());
     if let Some(refresh) = &granted.refresh {
-        body.insert("refresh_token".to_owned(), refresh.reveal().into());
+        body.insert("refresh_token".to_owned(), refresh.expose_secret().into());
     }
     Ok(unkept(call.say_whole(&Value::Object(body))?))
 }
@@ -75,11 +84,11 @@ fn unkept(reply: Reply) -> Reply {
 
 /// A member of the form, or of a JSON body: released clients send either (clients of both kinds).
 fn told(call: &Call, name: &'static str) -> Option<String> {
-    let told = call.body().text_if(Word::same(name));
+    let told = call.body().text_if(VocabularyWord::same_in_both(name));
     told.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-fn credentials(call: &Call) -> Result<Credentials, Stop> {
+fn credentials(call: &Call) -> Result<ClientCredentials, Error> {
     let basic = match basic(&call.head().headers) {
         Basic::Absent => None,
         Basic::Pair(id, secret) => Some((id, Secret::new(secret))),
@@ -94,7 +103,7 @@ fn credentials(call: &Call) -> Result<Credentials, Stop> {
     };
     let id = told(call, "client_id");
     let secret = told(call, "client_secret").map(Secret::new);
-    Ok(Credentials {
+    Ok(ClientCredentials {
         basic,
         id,
         secret,

@@ -1,6 +1,6 @@
 //! JSON schemas of parameters, bodies and objects.
 
-use base::Word;
+use base::VocabularyWord;
 use serde_json::{Map, Value, json};
 use view::{Json, Object, When};
 
@@ -154,7 +154,7 @@ fn held(json: Json) -> Value {
     }
 }
 
-fn describe(schema: &mut Value, name: Word, about: &str) {
+fn describe(schema: &mut Value, name: VocabularyWord, about: &str) {
     let Some(schema) = schema.as_object_mut() else {
         return;
     };

@@ -48,4 +48,4 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
 ];
 
 const SUBSCRIPTIONS: &str = "/2/account_activity/webhooks/{webhook_id}/subscriptions/all";
-const SCOPES: Scopes = READ.with(Scope::DmRead).with(Scope::DmWrite);
+const SCOPES: Scopes = READ.with_scope(Scope::DmRead).with_scope(Scope::DmWrite);

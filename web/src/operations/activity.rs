@@ -29,7 +29,10 @@ pub static ACTIVITY: &[Endpoint] = &[
         "/2/activity/subscriptions",
     )
     .about("The app's subscriptions.")
-    .permit("1A2", Scopes::of(&[Scope::TweetRead, Scope::LikeRead]))
+    .permit(
+        "1A2",
+        Scopes::from_slice(&[Scope::TweetRead, Scope::LikeRead]),
+    )
     .limits(&[quarter(500)], &[quarter(500)])
     .params(&[&page(1, 1_000, 1_000)])
     .act(v2::activity::list),
@@ -87,4 +90,4 @@ const FILTER: &[Member] = &[
 ];
 
 /// Older names among them, in another case.
-const EVENT_TYPES: &[&str] = &network::activity::NAMES;
+const EVENT_TYPES: &[&str] = &network::activity::EVENT_NAMES;

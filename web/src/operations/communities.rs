@@ -12,7 +12,7 @@ pub static COMMUNITIES: &[Endpoint] = &[
     Endpoint::new("getCommunitiesById", "GET", "/2/communities/{id}")
         .act(v2::communities::by_id)
         .about("The community of this id.")
-        .permit("1A2", READ.with(Scope::ListRead))
+        .permit("1A2", READ.with_scope(Scope::ListRead))
         .limits(&[quarter(300)], &[quarter(300)])
         .params(&[
             &[Param::id("id", "The id of the community.")],

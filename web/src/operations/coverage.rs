@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use base::Speech;
+use base::Vocabulary;
 
 use super::ENDPOINTS;
 use crate::endpoint::{Accent, Endpoint};
@@ -92,7 +92,7 @@ fn all() -> impl Iterator<Item = &'static Endpoint> {
 fn paths(endpoint: &Endpoint) -> impl Iterator<Item = String> {
     std::iter::once(&endpoint.path)
         .chain(endpoint.aliases)
-        .map(|path| spell(path, Speech::Post))
+        .map(|path| spell(path, Vocabulary::Post))
 }
 
 /// The path with its parameters unnamed, whether they are written `:id` or `{id}`.
@@ -135,7 +135,7 @@ pub fn coverage_markdown() -> String {
     page.push_str("\n## Further operations\n\n");
     page.push_str(HEAD);
     for endpoint in further {
-        let path = spell(endpoint.path, Speech::Post);
+        let path = spell(endpoint.path, Vocabulary::Post);
         let status = Status::of(Some(endpoint));
         page.push_str(&line(endpoint.method, &path, Some(endpoint.id), status));
     }

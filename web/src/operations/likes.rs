@@ -11,7 +11,7 @@ pub static LIKES: &[Endpoint] = &[
     Endpoint::new("likePost", "POST", "/2/users/{id}/likes")
         .act(v2::likes::like)
         .about("Likes a post as the authenticated user.")
-        .permit("12", READ.with(Scope::LikeWrite))
+        .permit("12", READ.with_scope(Scope::LikeWrite))
         .needs(Entitlement::FollowsAndLikes)
         .limits(&[], &[quarter(50), day(1_000)])
         .params(&[OWN])
@@ -19,20 +19,20 @@ pub static LIKES: &[Endpoint] = &[
     Endpoint::new("unlikePost", "DELETE", "/2/users/{id}/likes/{post_id}")
         .act(v2::likes::unlike)
         .about("Takes a like of the authenticated user back.")
-        .permit("12", READ.with(Scope::LikeWrite))
+        .permit("12", READ.with_scope(Scope::LikeWrite))
         .needs(Entitlement::FollowsAndLikes)
         .limits(&[], &[quarter(50), day(1_000)])
         .params(&[OWN, POST_OF_USER]),
     Endpoint::new("getPostsLikingUsers", "GET", "/2/<posts>/{id}/liking_users")
         .act(v2::likes::of_post)
         .about("Users who like a post, newest like first.")
-        .permit("12", READ.with(Scope::LikeRead))
+        .permit("12", READ.with_scope(Scope::LikeRead))
         .limits(&[quarter(75)], &[quarter(75)])
         .params(&[POST, &page(1, 100, 100), USER_FIELDS]),
     Endpoint::new("getUsersLikedPosts", "GET", "/2/users/{id}/<liked_posts>")
         .act(v2::likes::of_user)
         .about("Posts that a user likes, newest like first.")
-        .permit("12", READ.with(Scope::LikeRead))
+        .permit("12", READ.with_scope(Scope::LikeRead))
         .limits(&[quarter(75)], &[quarter(75)])
         .params(&[USER, &page(5, 100, 100), POST_FIELDS]),
 ];

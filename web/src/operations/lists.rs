@@ -22,7 +22,7 @@ pub static LISTS: &[Endpoint] = &[
         .act(v2::lists::owned),
     Endpoint::new("createLists", "POST", "/2/lists")
         .about("Creates a list for the authenticated user.")
-        .permit("12", SEE.with(Scope::ListWrite))
+        .permit("12", SEE.with_scope(Scope::ListWrite))
         .limits(&[], &[quarter(300)])
         .body(Body::Json(&[
             Member::new("name", Shape::Text(1, 25)).required(),
@@ -153,8 +153,8 @@ pub static LIST_FOLLOWS: &[Endpoint] = &[
     .act(v2::lists::unpin),
 ];
 
-const SEE: Scopes = READ.with(Scope::ListRead);
-const MANAGE: Scopes = READ.with(Scope::ListWrite);
+const SEE: Scopes = READ.with_scope(Scope::ListRead);
+const MANAGE: Scopes = READ.with_scope(Scope::ListWrite);
 const DESCRIPTION: Member = Member::new("description", Shape::Text(0, 100));
 const PRIVATE: Member = Member::new("private", Shape::Bool);
 const LIST_ID: Member = Member::new("list_id", Shape::Id).required();

@@ -166,8 +166,8 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
         .act(media::remove_subtitles),
 ];
 
-const WRITE: Scopes = Scopes::of(&[Scope::MediaWrite]);
-const SEE: Scopes = Scopes::of(&[Scope::TweetRead]);
+const WRITE: Scopes = Scopes::from_slice(&[Scope::MediaWrite]);
+const SEE: Scopes = Scopes::from_slice(&[Scope::TweetRead]);
 const TEXT: Shape = Shape::Text(0, ANY_LENGTH);
 const VIDEO: Shape = Shape::OneOf(&["AmplifyVideo", "TweetVideo"]);
 

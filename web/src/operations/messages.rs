@@ -74,7 +74,7 @@ pub static MESSAGES: &[Endpoint] = &[
     )
     .act(messages::remove)
     .about("Removes a message event for the authenticated user.")
-    .permit("12", Scopes::of(&[Scope::DmRead, Scope::DmWrite]))
+    .permit("12", Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]))
     .limits(&[day(4_000)], &[quarter(300), day(1_500)])
     .params(&[EVENT]),
     Endpoint::new(
@@ -113,7 +113,7 @@ pub static MESSAGES: &[Endpoint] = &[
     )
     .act(messages::media)
     .about("The bytes of a media that a message carries.")
-    .permit("2", Scopes::of(&[Scope::DmRead]))
+    .permit("2", Scopes::from_slice(&[Scope::DmRead]))
     .params(&[&[
         Param::path("dm_id", Kind::Text(1, 64), "The id of the message."),
         Param::path(
@@ -125,8 +125,8 @@ pub static MESSAGES: &[Endpoint] = &[
     ]]),
 ];
 
-const SEE: Scopes = READ.with(Scope::DmRead);
-const SEND: Scopes = READ.with(Scope::DmWrite);
+const SEE: Scopes = READ.with_scope(Scope::DmRead);
+const SEND: Scopes = READ.with_scope(Scope::DmWrite);
 
 const PARTICIPANT: &[Param] = &[Param::id("participant_id", "The id of the other user.")];
 const EVENT: &[Param] = &[Param::id("event_id", "The id of the message event.")];

@@ -11,7 +11,7 @@ pub static MUTES: &[Endpoint] = &[
     Endpoint::new("muteUser", "POST", "/2/users/{id}/muting")
         .act(v2::mutes::mute)
         .about("Mutes a user as the authenticated user.")
-        .permit("12", READ.with(Scope::MuteWrite))
+        .permit("12", READ.with_scope(Scope::MuteWrite))
         .limits(&[], &[quarter(50)])
         .params(&[OWN])
         .body(Body::Json(&[TARGET])),
@@ -22,13 +22,13 @@ pub static MUTES: &[Endpoint] = &[
     )
     .act(v2::mutes::unmute)
     .about("Lifts a mute of the authenticated user.")
-    .permit("12", READ.with(Scope::MuteWrite))
+    .permit("12", READ.with_scope(Scope::MuteWrite))
     .limits(&[], &[quarter(50)])
     .params(&[EDGE]),
     Endpoint::new("getUsersMuting", "GET", "/2/users/{id}/muting")
         .act(v2::mutes::muting)
         .about("Users whom the authenticated user mutes.")
-        .permit("12", READ.with(Scope::MuteRead))
+        .permit("12", READ.with_scope(Scope::MuteRead))
         .limits(&[], &[quarter(15)])
         .params(&[OWN, &page(1, 1_000, 100), USER_FIELDS]),
 ];

@@ -72,8 +72,8 @@ pub static NOTES: &[Endpoint] = &[
         .params(&[&[Param::id("id", "The id of the note.")]]),
 ];
 
-const SEE: Scopes = Scopes::of(&[Scope::TweetRead]);
-const WRITE: Scopes = Scopes::of(&[Scope::TweetWrite]);
+const SEE: Scopes = Scopes::from_slice(&[Scope::TweetRead]);
+const WRITE: Scopes = Scopes::from_slice(&[Scope::TweetWrite]);
 
 const TEST_MODE: Param = Param::query(
     "test_mode",

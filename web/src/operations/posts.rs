@@ -1,6 +1,6 @@
 //! Posts: looked up, written, deleted, hidden, quoted, measured.
 
-use base::{Scope, Word};
+use base::{Scope, VocabularyWord};
 
 use super::shared::{
     ANY_LENGTH, END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page,
@@ -26,7 +26,7 @@ pub static POSTS: &[Endpoint] = &[
     Endpoint::new("createPosts", "POST", "/2/<posts>")
         .act(v2::posts::create)
         .about("Publishes a post, a reply, a quote or an edit as the authenticated user.")
-        .permit("12", READ.with(Scope::TweetWrite))
+        .permit("12", READ.with_scope(Scope::TweetWrite))
         .limits(&[day(10_000)], &[quarter(100)])
         .shares(&PUBLISHING)
         .body(Body::Json(NEW_POST))
@@ -34,13 +34,13 @@ pub static POSTS: &[Endpoint] = &[
     Endpoint::new("deletePosts", "DELETE", "/2/<posts>/{id}")
         .act(v2::posts::delete)
         .about("Deletes a post of the authenticated user, all its versions with it.")
-        .permit("12", READ.with(Scope::TweetWrite))
+        .permit("12", READ.with_scope(Scope::TweetWrite))
         .limits(&[], &[quarter(50)])
         .params(&[POST]),
     Endpoint::new("hidePostsReply", "PUT", "/2/<posts>/{post_id}/hidden")
         .act(v2::posts::hide)
         .about("Hides or unhides a reply in a conversation that the authenticated user began.")
-        .permit("12", READ.with(Scope::TweetModerateWrite))
+        .permit("12", READ.with_scope(Scope::TweetModerateWrite))
         .limits(&[], &[quarter(50)])
         .params(&[&[Param::id("post_id", "The id of the reply.").also(&["tweet_id"])]])
         .body(Body::Json(&[Member::new("hidden", Shape::Bool).required()])),
@@ -116,7 +116,10 @@ const WHO_MAY_REPLY: Shape =
 const NEW_POST: &[Member] = &[
     Member::new("text", TEXT),
     Member::new("reply", Shape::Object(REPLY)),
-    Member::worded(Word::new("quote_post_id", "quote_tweet_id"), Shape::Id),
+    Member::worded(
+        VocabularyWord::new("quote_post_id", "quote_tweet_id"),
+        Shape::Id,
+    ),
     Member::new("media", Shape::Object(MEDIA)),
     Member::new("poll", Shape::Object(POLL)),
     Member::new(
@@ -140,7 +143,7 @@ const NEW_POST: &[Member] = &[
 
 const REPLY: &[Member] = &[
     Member::worded(
-        Word::new("in_reply_to_post_id", "in_reply_to_tweet_id"),
+        VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id"),
         Shape::Id,
     )
     .required(),

@@ -11,7 +11,7 @@ pub static REPOSTS: &[Endpoint] = &[
     Endpoint::new("repostPost", "POST", "/2/users/{id}/<reposts>")
         .act(v2::reposts::create)
         .about("Reposts a post as the authenticated user.")
-        .permit("12", READ.with(Scope::TweetWrite))
+        .permit("12", READ.with_scope(Scope::TweetWrite))
         .limits(&[], &[quarter(50)])
         .shares(&PUBLISHING)
         .params(&[OWN])
@@ -23,7 +23,7 @@ pub static REPOSTS: &[Endpoint] = &[
     )
     .act(v2::reposts::delete)
     .about("Undoes a repost of the authenticated user.")
-    .permit("12", READ.with(Scope::TweetWrite))
+    .permit("12", READ.with_scope(Scope::TweetWrite))
     .limits(&[], &[quarter(50)])
     .params(&[OWN, SOURCE]),
     Endpoint::new("getPostsRepostedBy", "GET", "/2/<posts>/{id}/<reposted_by>")
@@ -35,7 +35,10 @@ pub static REPOSTS: &[Endpoint] = &[
     Endpoint::new("getUsersRepostsOfMe", "GET", "/2/users/reposts_of_me")
         .act(v2::reposts::of_me)
         .about("Posts of the authenticated user that others reposted.")
-        .permit("12", Scopes::of(&[Scope::TweetRead, Scope::TimelineRead]))
+        .permit(
+            "12",
+            Scopes::from_slice(&[Scope::TweetRead, Scope::TimelineRead]),
+        )
         .limits(&[], &[quarter(75)])
         .params(&[&page(1, 100, 100), POST_FIELDS]),
 ];

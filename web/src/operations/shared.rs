@@ -1,12 +1,12 @@
 //! What many declarations share: parameters, members of bodies, scopes and windows.
 
-use base::{Permit, Scope, Scopes, Word};
+use base::{Permit, Scope, Scopes, VocabularyWord};
 use view::Object;
 
 use crate::endpoint::{Endpoint, Kind, Member, Param, Pattern, Place, Shape, Shared, Window};
 
 /// The two scopes that nearly every operation asks for.
-pub(crate) const READ: Scopes = Scopes::of(&[Scope::TweetRead, Scope::UsersRead]);
+pub(crate) const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
 
 /// A bound that does not bind: the operation judges the length itself.
 pub(crate) const ANY_LENGTH: usize = usize::MAX;
@@ -87,11 +87,11 @@ impl Param {
 impl Member {
     /// A member that is called the same in both vocabularies and may be absent.
     pub(crate) const fn new(name: &'static str, shape: Shape) -> Self {
-        Self::worded(Word::same(name), shape)
+        Self::worded(VocabularyWord::same_in_both(name), shape)
     }
 
     /// A member that each vocabulary may call its own way.
-    pub(crate) const fn worded(name: Word, shape: Shape) -> Self {
+    pub(crate) const fn worded(name: VocabularyWord, shape: Shape) -> Self {
         Self {
             name,
             required: false,
@@ -326,7 +326,7 @@ pub(crate) const fn query(most: usize) -> Param {
 
 /// The post that is acted upon.
 pub(crate) const POST_ID: Member =
-    Member::worded(Word::new("post_id", "tweet_id"), Shape::Id).required();
+    Member::worded(VocabularyWord::new("post_id", "tweet_id"), Shape::Id).required();
 /// The user that is acted upon.
 pub(crate) const TARGET: Member = Member::new("target_user_id", Shape::Id).required();
 

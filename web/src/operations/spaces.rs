@@ -70,7 +70,7 @@ pub static SPACES: &[Endpoint] = &[
         .act(v2::spaces::shared),
 ];
 
-const SCOPES: Scopes = READ.with(Scope::SpaceRead);
+const SCOPES: Scopes = READ.with_scope(Scope::SpaceRead);
 
 const SPACE: &[Param] = &[Param::path(
     "id",

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use base::{Refusal, Speech};
+use base::{Refusal, Vocabulary};
 
 use super::ENDPOINTS;
 use super::portal::DEVELOPMENT;
@@ -38,7 +38,7 @@ fn paths_start_with_a_slash_and_leave_no_word_open() {
                 path == "/" || path.starts_with('/') && !path.ends_with('/'),
                 "{path}"
             );
-            for speech in [Speech::Post, Speech::Tweet] {
+            for speech in [Vocabulary::Post, Vocabulary::Tweet] {
                 assert!(!spell(path, speech).contains(['<', '>']), "{path}");
             }
         }
@@ -80,12 +80,12 @@ fn all_operations_can_be_mounted_together() {
     // A real network has none of these.
     for endpoint in DEVELOPMENT {
         let lost = router.find(endpoint.method, endpoint.path).unwrap_err();
-        assert_eq!(lost.refusal, Refusal::NoSuchPath, "{endpoint:?}");
+        assert_eq!(lost.refusal, Refusal::RouteNotFound, "{endpoint:?}");
     }
     router.add(DEVELOPMENT).unwrap();
     for endpoint in all().chain(DEVELOPMENT) {
         for path in paths(endpoint) {
-            for speech in [Speech::Post, Speech::Tweet] {
+            for speech in [Vocabulary::Post, Vocabulary::Tweet] {
                 let path = spell(path, speech).replace(['{', '}'], "");
                 let found = router.find(endpoint.method, &path).unwrap();
                 assert_eq!(found.endpoint.id, endpoint.id, "{} {path}", endpoint.method);

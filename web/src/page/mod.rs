@@ -235,7 +235,7 @@ impl Sealer {
             Some((parameter, text)) => {
                 let (direction, keys) = self
                     .open(&scope, text)
-                    .ok_or_else(|| Refusal::not_valid(parameter.to_owned(), text))?;
+                    .ok_or_else(|| Refusal::invalid_value(parameter.to_owned(), text))?;
                 (direction, Some(keys))
             }
         };
@@ -274,7 +274,7 @@ impl Sealer {
             return None;
         }
         self.pad(tag, &mut plain);
-        if !base::secret::same(&self.tag(scope, &plain), tag) {
+        if !base::secret::constant_time_eq(&self.tag(scope, &plain), tag) {
             return None;
         }
         let (head, keys) = plain.split_first()?;
@@ -317,7 +317,7 @@ impl Sealer {
 }
 
 fn keyed(key: &[u8; 32]) -> Result<Hmac<Sha256>, Fault> {
-    Hmac::<Sha256>::new_from_slice(key).map_err(Fault::when("keying the page tokens"))
+    Hmac::<Sha256>::new_from_slice(key).map_err(Fault::context("keying the page tokens"))
 }
 
 /// What a token is bound to: operation, filters, viewer.

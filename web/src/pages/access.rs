@@ -1,8 +1,8 @@
 //! Where a person is signed in, and which apps may act for them.
 
-use base::clock::wall;
-use base::{AppId, Id, Stop};
-use network::grants::{self, Grant};
+use base::clock::wall_time;
+use base::{AppId, Error, Id};
+use network::grants::{self, ConnectedApp};
 use network::sessions;
 use pages::{Connected, Connection, Sessions, Wrong, device, power};
 
@@ -40,7 +40,7 @@ pub(crate) fn show(call: Call) -> Pending {
         listed.sort_by_key(|session| !session.current);
         let mut frame = visit.frame(&call);
         // Sessions follow the machine's clock.
-        frame.now = wall();
+        frame.now = wall_time();
         let page = Sessions {
             frame,
             sessions: listed,
@@ -65,7 +65,7 @@ pub(crate) fn end(call: Call) -> Pending {
         match ended.await {
             Ok(()) if id == own => Ok(session::forget(&call, see(LINKS.sign_in))),
             // What ended before is what was asked for.
-            Ok(()) | Err(Stop::Refused(_)) => Ok(see(LINKS.sessions)),
+            Ok(()) | Err(Error::Refused(_)) => Ok(see(LINKS.sessions)),
             Err(failed) => Err(failed.into()),
         }
     })
@@ -102,7 +102,7 @@ pub(crate) fn connected(call: Call) -> Pending {
     })
 }
 
-async fn connection(call: &Call, grant: Grant) -> Result<Connection, Stop> {
+async fn connection(call: &Call, grant: ConnectedApp) -> Result<Connection, Error> {
     let email = grant.app.request_email;
     let widest = grant.permission.map(level);
     let mut permissions: Vec<String> = Vec::new();
@@ -142,7 +142,7 @@ pub(crate) fn disconnect(call: Call) -> Pending {
             return Ok(errors::page(&call, &visit, Wrong::NotFound, None)?);
         };
         match call.write(move |tx| grants::revoke(tx, &by, app)).await {
-            Ok(()) | Err(Stop::Refused(_)) => Ok(see(LINKS.connected)),
+            Ok(()) | Err(Error::Refused(_)) => Ok(see(LINKS.connected)),
             Err(failed) => Err(failed.into()),
         }
     })

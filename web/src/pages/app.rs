@@ -1,6 +1,6 @@
 //! Apps, as people are told about them.
 
-use base::{Fault, Stop};
+use base::{Error, Fault};
 use network::apps::Permission;
 use pages::{AppCard, Level};
 use store::apps::App;
@@ -8,7 +8,7 @@ use store::apps::App;
 use crate::call::Call;
 
 /// What a person is told about an app.
-pub(crate) async fn card(call: &Call, app: &App) -> Result<AppCard, Stop> {
+pub(crate) async fn card(call: &Call, app: &App) -> Result<AppCard, Error> {
     let owner = app.owner_id;
     let owner = call
         .read(move |tx| Ok(store::users::find_by_id(tx, owner)?))

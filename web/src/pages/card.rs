@@ -2,8 +2,8 @@
 
 use ads::clicks::{self, Click};
 use ads::serving::Impression;
-use base::refusal::Subject;
-use base::{PostId, Refusal, Stop};
+use base::refusal::ResourceRef;
+use base::{Error, PostId, Refusal};
 use http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY};
 use store::ads::card_links::{self, CardLink};
 
@@ -48,12 +48,12 @@ pub(crate) fn follow_from(call: Call) -> Pending {
     })
 }
 
-async fn find(call: &Call) -> Result<CardLink, Stop> {
+async fn find(call: &Call) -> Result<CardLink, Error> {
     let id = call.path_id::<()>("link")?.get();
     let found = call
         .read(move |tx| Ok(card_links::find_by_id(tx, id)?))
         .await?;
-    let missing = || Refusal::NotFound(Subject::new("link", "link", id));
+    let missing = || Refusal::NotFound(ResourceRef::new("link", "link", id));
     let found = found.filter(|link| !link.url.is_empty());
     Ok(found.ok_or_else(missing)?)
 }
@@ -65,7 +65,7 @@ fn on(link: &CardLink) -> Reply {
         .header(REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
 
-async fn click(call: &Call, post: PostId) -> Result<Click, Stop> {
+async fn click(call: &Call, post: PostId) -> Result<Click, Error> {
     let visit = Visit::of(call).await?;
     let key = call.home.front.config.page_key;
     let viewer = visit.person.as_ref().map_or_else(

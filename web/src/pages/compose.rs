@@ -1,9 +1,9 @@
 //! Writing a post in a browser: from a link with a text, or as an answer to a conversation card.
 
 use ads::conversations::{self, Conversation, Shown};
-use base::refusal::Subject;
-use base::{Id, PostId, Refusal, Stop};
-use network::posts::{self, Author, NewPost};
+use base::refusal::ResourceRef;
+use base::{Error, Id, PostId, Refusal};
+use network::posts::{self, NewPost, PostAuthor};
 use pages::{Choice, Compose, ConversationCard, Field, Still, Thanks, Written, Wrong};
 
 use super::forms::{self, Query};
@@ -63,7 +63,7 @@ pub(crate) fn card(call: Call) -> Pending {
             let carried = conversations::carries(tx, of, uri)?;
             Ok(conversations::find(tx, uri)?.filter(|_| carried))
         });
-        let missing = || Refusal::NotFound(Subject::new("card", "card", uri));
+        let missing = || Refusal::NotFound(ResourceRef::new("card", "card", uri));
         let card = found.await?.ok_or_else(missing)?;
         let answering = Answering {
             card: Some(uri),
@@ -145,7 +145,7 @@ pub(crate) fn submit(call: Call) -> Pending {
             auto_populate_reply_metadata: true,
             ..NewPost::default()
         };
-        let author = Author {
+        let author = PostAuthor {
             user_id: person.user.id,
             app_id: None,
             self_serve: false,
@@ -167,7 +167,7 @@ pub(crate) fn submit(call: Call) -> Pending {
                 with.push(("id", made.id.to_string()));
                 Ok(see(&format!("{WRITTEN}?{}", query(&with))))
             }
-            Err(Stop::Refused(refusal)) => {
+            Err(Error::Refused(refusal)) => {
                 let why = crate::accents::detail(&refusal).to_owned();
                 with.extend(reply_to.map(|id| ("in_reply_to", id)));
                 let page = composer(&call, &visit, Field::refused(text, why), with)?;
@@ -209,10 +209,10 @@ async fn found(
     person: &Person,
     id: Option<String>,
     answering: Answering,
-) -> Result<(String, String, Option<Conversation>), Stop> {
+) -> Result<(String, String, Option<Conversation>), Error> {
     let (user, named) = (person.user.id, id.unwrap_or_default());
     let id = PostId::parse(&named).unwrap_or(PostId::new(0));
-    let missing = Refusal::NotFound(Subject::new("tweet", "id", named));
+    let missing = Refusal::NotFound(ResourceRef::new("tweet", "id", named));
     call.read(move |tx| {
         let post = store::posts::find_by_id(tx, id)?;
         let own = post

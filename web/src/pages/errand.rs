@@ -1,6 +1,6 @@
 //! What somebody who signs in is about to do for an app.
 
-use base::Stop;
+use base::Error;
 use network::oauth1_flow;
 use network::oauth2_flow;
 
@@ -21,7 +21,7 @@ pub(crate) struct Errand {
 
 impl Errand {
     /// The errand behind one of our own paths.
-    pub(crate) async fn of(call: &Call, next: &str) -> Result<Self, Stop> {
+    pub(crate) async fn of(call: &Call, next: &str) -> Result<Self, Error> {
         let Some((path, query)) = next.split_once('?') else {
             return Ok(Self::default());
         };
@@ -31,7 +31,7 @@ impl Errand {
         if path.contains("/oauth2/") {
             let (asked, rules) = (oauth2::asked(&query), call.home.rules.clone());
             let found = call
-                .read(move |tx| oauth2_flow::check(tx, &rules, &asked))
+                .read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &asked))
                 .await?;
             return Ok(found.map_or_else(
                 |_| Self::default(),
@@ -50,7 +50,7 @@ impl Errand {
         };
         let sent_back = vec![("oauth_token".to_owned(), token.clone())];
         let waiting = call
-            .read(move |tx| oauth1_flow::pending(tx, &token))
+            .read(move |tx| oauth1_flow::find_pending_authorization(tx, &token))
             .await?;
         Ok(waiting.map_or_else(
             |_| Self::default(),

@@ -1,6 +1,6 @@
 //! What cannot go on. None of these pages leads to where the request wanted to go.
 
-use base::clock::wall;
+use base::clock::wall_time;
 use base::{Fault, Refusal};
 use edge::Body;
 use http::header::{HeaderValue, RETRY_AFTER};
@@ -49,11 +49,11 @@ pub(crate) fn spoken(
     wait: Option<i64>,
     id: &RequestId,
 ) -> Reply {
-    let wait = wait.filter(|_| *refusal == Refusal::TooMany);
+    let wait = wait.filter(|_| *refusal == Refusal::RateLimited);
     let wrong = match (refusal, wait) {
-        (Refusal::NoSuchPath | Refusal::NotFound(_), _) => Wrong::NotFound,
+        (Refusal::RouteNotFound | Refusal::NotFound(_), _) => Wrong::NotFound,
         (Refusal::MethodNotAllowed { .. }, _) => Wrong::Method,
-        (Refusal::TooMany, Some(wait)) => Wrong::TooMany(wait),
+        (Refusal::RateLimited, Some(wait)) => Wrong::TooMany(wait),
         (Refusal::Unavailable, _) => Wrong::Busy,
         (other, _) => Wrong::Refused(crate::accents::detail(other).to_owned()),
     };
@@ -72,7 +72,7 @@ pub(crate) fn broken(front: &Front, reply: Reply, id: &RequestId) -> Reply {
 /// A page in the place of a plain one. Who is signed in is not asked: asking may be what failed.
 fn alone(front: &Front, plain: Reply, wrong: Wrong, id: &RequestId) -> Reply {
     let page = ErrorPage {
-        frame: front.frame(wall()),
+        frame: front.frame(wall_time()),
         wrong,
         app: None,
         compared: Vec::new(),

@@ -1,6 +1,6 @@
 //! What comes in: forms that we have shown ourselves, and queries.
 
-use base::Word;
+use base::VocabularyWord;
 use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
 use pages::Wrong;
@@ -20,7 +20,7 @@ pub(crate) struct Form<'c> {
 impl Form<'_> {
     /// A field; empty where it is not there.
     pub(crate) fn text(&self, name: &'static str) -> String {
-        let text = self.call.body().text_if(Word::same(name));
+        let text = self.call.body().text_if(VocabularyWord::same_in_both(name));
         text.unwrap_or_default().to_owned()
     }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use base::{Fault, Stop, Time};
-use network::letters::Site;
+use base::{Error, Fault, Time};
+use network::emails::EmailSite;
 use network::passwords::PasswordPool;
-use network::sessions::VisitorForms;
-use network::sign_in::Gate;
+use network::sessions::VisitorFormTokens;
+use network::sign_in::SignInService;
 use pages::{Frame, Links};
 use store::Store;
 use tokio::sync::OnceCell;
@@ -40,22 +40,22 @@ pub(crate) struct Front {
     /// How the server is set up.
     pub(crate) config: Config,
     /// Where people sign in.
-    pub(crate) gate: Gate,
+    pub(crate) gate: SignInService,
     /// What letters say about this platform.
-    pub(crate) site: Site,
-    visitors: OnceCell<VisitorForms>,
+    pub(crate) site: EmailSite,
+    visitors: OnceCell<VisitorFormTokens>,
 }
 
 impl Front {
     pub(crate) fn new(store: &Arc<Store>, config: &Config) -> Result<Self, Fault> {
-        let gate = Gate::new(Arc::clone(store), PasswordPool::of_this_machine());
+        let gate = SignInService::new(Arc::clone(store), PasswordPool::sized_to_machine());
         Ok(Self {
             config: config.clone(),
-            gate: Gate {
+            gate: SignInService {
                 ttl_ms: config.session_ttl_ms,
                 ..gate
             },
-            site: Site::new(&config.site_name, &config.base_url)?,
+            site: EmailSite::new(&config.site_name, &config.base_url)?,
             visitors: OnceCell::new(),
         })
     }
@@ -85,8 +85,8 @@ impl Front {
     }
 
     /// The forms of people who are not signed in.
-    pub(crate) async fn visitors(&self) -> Result<&VisitorForms, Stop> {
-        let open = || VisitorForms::open(&self.gate.store);
+    pub(crate) async fn visitors(&self) -> Result<&VisitorFormTokens, Error> {
+        let open = || VisitorFormTokens::open(&self.gate.store);
         self.visitors.get_or_try_init(open).await
     }
 }

@@ -1,9 +1,9 @@
 //! Creating an account.
 
-use base::refusal::Wrong as Fault;
-use base::{Refusal, Secret, Stop};
-use network::joining::{self, Applicant, Registration};
-use network::{links, sessions};
+use base::refusal::InvalidParameter as Fault;
+use base::{Error, Refusal, Secret};
+use network::registration::{self, RegistrationApplicant, RegistrationPolicy};
+use network::{email_links, sessions};
 use pages::{Field, SignUp};
 
 use super::errand::Errand;
@@ -36,7 +36,7 @@ pub(crate) fn submit(call: Call) -> Pending {
         let query = Query::of(&call).ok();
         let invite = query.as_ref().and_then(|query| query.get("token"));
         let invite = invite.unwrap_or_default();
-        let applicant = Applicant {
+        let applicant = RegistrationApplicant {
             username: sent.text("username"),
             name: sent.text("name"),
             email: sent.text("email"),
@@ -44,15 +44,15 @@ pub(crate) fn submit(call: Call) -> Pending {
             invite: Some(invite)
                 .filter(|text| !text.is_empty())
                 .map(Secret::new),
-            facts: visit.facts.clone(),
+            client_info: visit.facts.clone(),
         };
         let front = &call.home.front;
         let (site, who) = (&front.site, front.config.registration);
-        let user = match joining::join(&front.gate, site, who, &applicant).await {
+        let user = match registration::register(&front.gate, site, who, &applicant).await {
             Ok(user) => user,
-            Err(Stop::Refused(refusal)) => {
+            Err(Error::Refused(refusal)) => {
                 let typed = Typed::refused(&sent, &refusal);
-                let status = if refusal == Refusal::TooMany {
+                let status = if refusal == Refusal::RateLimited {
                     429
                 } else {
                     400
@@ -64,7 +64,7 @@ pub(crate) fn submit(call: Call) -> Pending {
         };
         let (facts, presented, ttl_ms) = (visit.facts.clone(), visit.presented, front.gate.ttl_ms);
         let begun = call.write(move |tx| {
-            let begun = sessions::begin(tx, presented.as_ref(), user, &facts, ttl_ms)?;
+            let begun = sessions::start(tx, presented.as_ref(), user, &facts, ttl_ms)?;
             Ok(begun.0)
         });
         Ok(session::remember(&call, see(&next), &begun.await?))
@@ -90,8 +90,8 @@ impl Typed {
             ..Self::default()
         };
         match refusal {
-            Refusal::Invalid(wrong) => wrong.iter().for_each(|wrong| typed.blame(wrong)),
-            Refusal::TooMany => {
+            Refusal::InvalidParameters(wrong) => wrong.iter().for_each(|wrong| typed.blame(wrong)),
+            Refusal::RateLimited => {
                 typed.failure = Some("That was tried too often. Try again in a while.".to_owned());
             }
             Refusal::Forbidden { detail, .. } => typed.failure = Some(detail.to_string()),
@@ -134,9 +134,12 @@ async fn page(
 ) -> Result<Reply, Turn> {
     let token = invite.to_owned();
     let open = match call.home.front.config.registration {
-        Registration::Open => true,
-        Registration::Closed => false,
-        Registration::Invite => call.read(move |tx| Ok(links::invited(tx, &token)?)).await?,
+        RegistrationPolicy::Open => true,
+        RegistrationPolicy::Closed => false,
+        RegistrationPolicy::Invite => {
+            call.read(move |tx| Ok(email_links::is_invitation_valid(tx, &token)?))
+                .await?
+        }
     };
     let action = if invite.is_empty() {
         LINKS.sign_up.to_owned()

@@ -27,7 +27,7 @@ pub(crate) mod style;
 pub(crate) use front::Front;
 pub(crate) use session::{Person, Visit};
 
-use base::{Fault, Refusal, Stop};
+use base::{Error, Fault, Refusal};
 
 use crate::endpoint::Pending;
 use crate::reply::Reply;
@@ -38,11 +38,11 @@ pub(crate) enum Turn {
     /// This is the answer.
     Answer(Box<Reply>),
     /// A refusal or a failure, spoken as on other pages.
-    Stop(Stop),
+    Stop(Error),
 }
 
-impl From<Stop> for Turn {
-    fn from(stop: Stop) -> Self {
+impl From<Error> for Turn {
+    fn from(stop: Error) -> Self {
         Self::Stop(stop)
     }
 }

@@ -1,6 +1,6 @@
 //! OAuth 1.0a: a person answers an app (contract §2.3).
 
-use network::oauth1_flow::{self, Approved, Gone, Waiting};
+use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem};
 use pages::{Authorize, Cancelled, Pin, Wrong};
 
 use super::app::{card, destination, level};
@@ -57,7 +57,7 @@ fn show(call: Call, silent: bool) -> Pending {
             let (app, user) = (waiting.app.clone(), person.user.id);
             let most = waiting.permission;
             let known = call
-                .read(move |tx| Ok(oauth1_flow::already_approved(tx, &app, user, most)?))
+                .read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, most)?))
                 .await?;
             if known {
                 return approve(&call, &visit, person, &waiting, token).await;
@@ -70,7 +70,7 @@ fn show(call: Call, silent: bool) -> Pending {
 async fn ask(
     call: &Call,
     visit: &Visit,
-    waiting: &Waiting,
+    waiting: &PendingAuthorization,
     token: &str,
     next: &str,
 ) -> Result<Reply, Turn> {
@@ -123,14 +123,14 @@ async fn approve(
     call: &Call,
     visit: &Visit,
     person: &Person,
-    waiting: &Waiting,
+    waiting: &PendingAuthorization,
     token: &str,
 ) -> Result<Reply, Turn> {
     let (text, by) = (token.to_owned(), person.by(visit));
     let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, &by));
     match approved.await? {
-        Ok(Approved::Redirect(to)) => Ok(Reply::redirect(&to)),
-        Ok(Approved::Pin(pin)) => {
+        Ok(OAuth1Approval::Redirect(to)) => Ok(Reply::redirect(&to)),
+        Ok(OAuth1Approval::Pin(pin)) => {
             let page = Pin {
                 frame: visit.frame(call),
                 app: card(call, &waiting.app).await?,
@@ -142,7 +142,12 @@ async fn approve(
     }
 }
 
-async fn deny(call: &Call, visit: &Visit, waiting: &Waiting, token: &str) -> Result<Reply, Turn> {
+async fn deny(
+    call: &Call,
+    visit: &Visit,
+    waiting: &PendingAuthorization,
+    token: &str,
+) -> Result<Reply, Turn> {
     let (text, by) = (token.to_owned(), visit.by());
     let denied = call.write(move |tx| oauth1_flow::deny(tx, &text, &by));
     match denied.await? {
@@ -158,9 +163,11 @@ async fn deny(call: &Call, visit: &Visit, waiting: &Waiting, token: &str) -> Res
     }
 }
 
-async fn waiting(call: &Call, visit: &Visit, token: &str) -> Result<Waiting, Turn> {
+async fn waiting(call: &Call, visit: &Visit, token: &str) -> Result<PendingAuthorization, Turn> {
     let text = token.to_owned();
-    let found = call.read(move |tx| oauth1_flow::pending(tx, &text)).await?;
+    let found = call
+        .read(move |tx| oauth1_flow::find_pending_authorization(tx, &text))
+        .await?;
     match found {
         Ok(waiting) => Ok(waiting),
         Err(gone) => Err(over(call, visit, gone)?),
@@ -168,11 +175,13 @@ async fn waiting(call: &Call, visit: &Visit, token: &str) -> Result<Waiting, Tur
 }
 
 /// The page that says why there is nothing to answer.
-fn over(call: &Call, visit: &Visit, gone: Gone) -> Result<Turn, Turn> {
+fn over(call: &Call, visit: &Visit, gone: RequestTokenProblem) -> Result<Turn, Turn> {
     let wrong = match gone {
-        Gone::Unknown | Gone::Used | Gone::Denied => Wrong::RequestTokenUnknown,
-        Gone::Expired => Wrong::RequestTokenExpired,
-        Gone::App => Wrong::AppSuspended,
+        RequestTokenProblem::Unknown | RequestTokenProblem::Used | RequestTokenProblem::Denied => {
+            Wrong::RequestTokenUnknown
+        }
+        RequestTokenProblem::Expired => Wrong::RequestTokenExpired,
+        RequestTokenProblem::App => Wrong::AppSuspended,
     };
     Ok(errors::page(call, visit, wrong, None)?.into())
 }

@@ -1,6 +1,8 @@
 //! OAuth 2.0: a person answers an app (contract §2.5).
 
-use network::oauth2_flow::{self, Asked, AuthorizeRequest, Reason, Refused};
+use network::oauth2_flow::{
+    self, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, ValidatedAuthorization,
+};
 use network::portal;
 use pages::{Compared, Consent, Wrong};
 use store::apps::{App, AppStatus};
@@ -69,7 +71,7 @@ pub(crate) fn show(call: Call) -> Pending {
             hidden,
             app: card(&call, &found.app).await?,
             scopes: found.scopes,
-            plain: found.plain && call.home.front.config.warns_of_plain,
+            plain: found.uses_plain_pkce && call.home.front.config.warns_of_plain,
             destination: destination(&found.redirect_uri),
             switch: sign_in::switch(&next),
         };
@@ -112,21 +114,27 @@ pub(crate) fn decide(call: Call) -> Pending {
 }
 
 /// The request, found in order; else the page or the redirect that says what is wrong.
-async fn judged(call: &Call, visit: &Visit, asked: AuthorizeRequest) -> Result<Asked, Turn> {
+async fn judged(
+    call: &Call,
+    visit: &Visit,
+    asked: AuthorizeRequest,
+) -> Result<ValidatedAuthorization, Turn> {
     let (rules, request) = (call.home.rules.clone(), asked.clone());
     let found = call
-        .read(move |tx| oauth2_flow::check(tx, &rules, &request))
+        .read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &request))
         .await?;
     let reason = match found {
         Ok(found) => return Ok(found),
-        Err(Refused::Redirect { to, .. }) => return Err(Reply::redirect(&to).into()),
-        Err(Refused::Page(reason)) => reason,
+        Err(AuthorizeRefusal::Redirect { to, .. }) => return Err(Reply::redirect(&to).into()),
+        Err(AuthorizeRefusal::Page(reason)) => reason,
     };
     let wrong = match reason {
-        Reason::NoClient | Reason::UnknownClient => Wrong::ClientUnknown,
-        Reason::SuspendedClient => Wrong::AppSuspended,
-        Reason::NoRedirect => Wrong::RedirectMissing,
-        Reason::UnknownRedirect => Wrong::RedirectUnregistered,
+        AuthorizeRefusalReason::NoClient | AuthorizeRefusalReason::UnknownClient => {
+            Wrong::ClientUnknown
+        }
+        AuthorizeRefusalReason::SuspendedClient => Wrong::AppSuspended,
+        AuthorizeRefusalReason::NoRedirect => Wrong::RedirectMissing,
+        AuthorizeRefusalReason::UnknownRedirect => Wrong::RedirectUnregistered,
     };
     let client = asked.client_id.unwrap_or_default();
     let app = call
@@ -134,7 +142,7 @@ async fn judged(call: &Call, visit: &Visit, asked: AuthorizeRequest) -> Result<A
         .await?;
     let url = asked.redirect_uri.unwrap_or_default();
     let compared = match &app {
-        Some(app) if reason == Reason::UnknownRedirect => compared(call, app, &url),
+        Some(app) if reason == AuthorizeRefusalReason::UnknownRedirect => compared(call, app, &url),
         _ => Vec::new(),
     };
     let known = app.filter(|app| app.state != AppStatus::Deleted);
@@ -148,7 +156,7 @@ fn compared(call: &Call, app: &App, url: &str) -> Vec<Compared> {
         return Vec::new();
     }
     let tested = portal::test_callback(app, url, call.home.rules.ports);
-    let compared = tested.compared.into_iter().map(|one| Compared {
+    let compared = tested.comparisons.into_iter().map(|one| Compared {
         registered: one.registered,
         given: url.to_owned(),
         oauth1: one.oauth1,

@@ -1,8 +1,8 @@
 //! Ways back into an account, and proof that an email address is one's own.
 
 use base::secret::digest;
-use base::{Refusal, Secret, Stop};
-use network::{joining, links};
+use base::{Error, Refusal, Secret};
+use network::{email_links, registration};
 use pages::{Confirmation, Confirmed, Field, Forgotten, Reset, ResetState};
 
 use super::forms::{self, Query};
@@ -13,8 +13,8 @@ use crate::call::Call;
 use crate::endpoint::Pending;
 use crate::reply::Reply;
 
-const RESET: &str = network::letters::RESET_PATH;
-const CONFIRM: &str = network::letters::CONFIRM_PATH;
+const RESET: &str = network::emails::RESET_PATH;
+const CONFIRM: &str = network::emails::CONFIRM_PATH;
 
 /// `GET /forgotten-password`.
 pub(crate) fn forgotten(call: Call) -> Pending {
@@ -30,13 +30,16 @@ pub(crate) fn ask(call: Call) -> Pending {
         let visit = Visit::of(&call).await?;
         let sent = forms::taken(&call, &visit).await?;
         let email = sent.text("email");
-        if email.contains('@') && joining::check_email(email.trim()).is_err() || email.is_empty() {
+        if email.contains('@') && registration::validate_email(email.trim()).is_err()
+            || email.is_empty()
+        {
             let field = Field::refused(email, "Write the email address of your account");
             return Ok(ask_page(&call, &visit, field, false)?.status(400));
         }
         let (site, address) = (call.home.front.site.clone(), visit.facts.address.clone());
         let login = email.clone();
-        let asked = call.write(move |tx| links::ask_reset(tx, &site, &login, &address));
+        let asked =
+            call.write(move |tx| email_links::request_password_reset(tx, &site, &login, &address));
         if asked.await? {
             return ask_page(&call, &visit, Field::of(email), true);
         }
@@ -74,15 +77,15 @@ pub(crate) fn reset(call: Call) -> Pending {
         let secret = Secret::new(token.clone());
         let end_tokens = sent.given("end_tokens").is_some();
         let (gate, site) = (&front.gate, &front.site);
-        let done = links::reset(gate, site, &secret, &password, end_tokens, address);
+        let done = email_links::reset_password(gate, site, &secret, &password, end_tokens, address);
         match done.await {
             Ok(_) => Ok(session::forget(&call, see(LINKS.sign_in))),
-            Err(Stop::Refused(Refusal::Invalid(wrong))) => {
+            Err(Error::Refused(Refusal::InvalidParameters(wrong))) => {
                 let field = Field::refused("", first_message(&wrong));
                 let reply = reset_page(&call, &visit, &token, field).await?;
                 Ok(reply.status(400))
             }
-            Err(Stop::Refused(_)) => reset_page(&call, &visit, &token, Field::default()).await,
+            Err(Error::Refused(_)) => reset_page(&call, &visit, &token, Field::default()).await,
             Err(failed) => Err(failed.into()),
         }
     })
@@ -95,12 +98,15 @@ async fn reset_page(
     password: Field,
 ) -> Result<Reply, Turn> {
     let secret = token.to_owned();
-    let state = match call.read(move |tx| links::look_at_reset(tx, &secret)).await {
+    let state = match call
+        .read(move |tx| email_links::find_reset_user(tx, &secret))
+        .await
+    {
         Ok(user) => ResetState::Open {
             username: user.username,
             token: token.to_owned(),
         },
-        Err(Stop::Refused(_)) => ResetState::Dead,
+        Err(Error::Refused(_)) => ResetState::Dead,
         Err(failed) => return Err(failed.into()),
     };
     let page = Reset {
@@ -135,10 +141,10 @@ pub(crate) fn confirm(call: Call) -> Pending {
         let visit = Visit::of(&call).await?;
         let sent = forms::taken(&call, &visit).await?;
         let (token, address) = (sent.text("token"), visit.facts.address.clone());
-        let done = call.write(move |tx| links::confirm_email(tx, &token, &address));
+        let done = call.write(move |tx| email_links::confirm_email(tx, &token, &address));
         match done.await {
             Ok(user) => confirm_page(&call, &visit, Confirmation::Done { email: user.email }),
-            Err(Stop::Refused(_)) => confirm_page(&call, &visit, Confirmation::Dead),
+            Err(Error::Refused(_)) => confirm_page(&call, &visit, Confirmation::Dead),
             Err(failed) => Err(failed.into()),
         }
     })

@@ -1,10 +1,10 @@
 //! Who sits in front of the browser.
 
-use base::clock::wall;
-use base::{Fault, Secret, Stop};
+use base::clock::wall_time;
+use base::{Error, Fault, Secret};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
-use network::audit::By;
-use network::sessions::{self, Facts, UserSession};
+use network::audit::AuditActor;
+use network::sessions::{self, ClientInfo, UserSession};
 use pages::{Account, Frame, Page};
 use store::users::User;
 
@@ -20,7 +20,7 @@ pub(crate) struct Visit {
     /// Who is signed in.
     pub(crate) person: Option<Person>,
     /// From where.
-    pub(crate) facts: Facts,
+    pub(crate) facts: ClientInfo,
     /// SHA-256 of the session that the browser presents, whether it holds or not.
     pub(crate) presented: Option<[u8; 32]>,
     /// What the forms of someone who is not signed in are bound to.
@@ -43,14 +43,14 @@ pub(crate) struct Person {
 
 impl Visit {
     /// Reads the cookies of a request.
-    pub(crate) async fn of(call: &Call) -> Result<Self, Stop> {
+    pub(crate) async fn of(call: &Call) -> Result<Self, Error> {
         let (front, headers) = (&call.home.front, &call.head().headers);
         let facts = facts(call);
         let names = Names::of(front);
         let text = cookie(headers, names.session);
-        let now = wall();
+        let now = wall_time();
         let session = match &text {
-            Some(text) => sessions::open_at(call.store(), text, &facts, now).await?,
+            Some(text) => sessions::resume_at(call.store(), text, &facts, now).await?,
             None => None,
         };
         // The cookie lasts as long as the session, which was just said to be in use.
@@ -59,7 +59,9 @@ impl Visit {
         let person = match session {
             Some(session) => {
                 let id = session.user_id;
-                let user = call.read(move |tx| network::users::active(tx, id)).await?;
+                let user = call
+                    .read(move |tx| network::users::find_active(tx, id))
+                    .await?;
                 Some(Person { session, user })
             }
             None => None,
@@ -69,7 +71,7 @@ impl Visit {
         let is_new = told.is_none();
         let visitor = match told {
             Some(told) => told,
-            None => visitors.cookie(&call.context().rng)?,
+            None => visitors.generate_cookie(&call.context().rng)?,
         };
         let csrf = match &person {
             Some(person) => sessions::form_token(&person.session, FORM)?,
@@ -87,12 +89,12 @@ impl Visit {
     }
 
     /// Whether a form came from a page that this browser was shown.
-    pub(super) async fn sent(&self, call: &Call, csrf: &str) -> Result<bool, Stop> {
+    pub(super) async fn sent(&self, call: &Call, csrf: &str) -> Result<bool, Error> {
         if let Some(person) = &self.person {
-            return Ok(sessions::form_holds(&person.session, FORM, csrf)?);
+            return Ok(sessions::verify_form_token(&person.session, FORM, csrf)?);
         }
         let visitors = call.home.front.visitors().await?;
-        Ok(visitors.form_holds(&self.visitor, FORM, csrf)?)
+        Ok(visitors.verify_form_token(&self.visitor, FORM, csrf)?)
     }
 
     /// Who is signed in; anyone else is sent to sign in and comes back to this address.
@@ -108,10 +110,10 @@ impl Visit {
     }
 
     /// Who acts, as far as it is known.
-    pub(crate) fn by(&self) -> By {
+    pub(crate) fn by(&self) -> AuditActor {
         match &self.person {
             Some(person) => person.by(self),
-            None => By::nobody(&self.facts.address),
+            None => AuditActor::anonymous(&self.facts.address),
         }
     }
 
@@ -137,24 +139,29 @@ impl Visit {
             return Ok(reply);
         }
         let front = &call.home.front;
-        let line = line(front, Names::of(front).visitor, self.visitor.reveal(), None);
+        let line = line(
+            front,
+            Names::of(front).visitor,
+            self.visitor.expose_secret(),
+            None,
+        );
         Ok(with_cookie(reply, &line))
     }
 }
 
 impl Person {
     /// Who does what is noted.
-    pub(crate) fn by(&self, visit: &Visit) -> By {
-        By::user(self.user.id, &visit.facts.address)
+    pub(crate) fn by(&self, visit: &Visit) -> AuditActor {
+        AuditActor::user(self.user.id, &visit.facts.address)
     }
 }
 
 /// Where a request comes from.
-pub(crate) fn facts(call: &Call) -> Facts {
+pub(crate) fn facts(call: &Call) -> ClientInfo {
     let head = call.head();
     let agent = head.headers.get(USER_AGENT);
     let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
-    Facts {
+    ClientInfo {
         address: call.address(),
         user_agent: agent.unwrap_or_default().into_owned(),
     }
@@ -165,7 +172,10 @@ pub(crate) fn remember(call: &Call, reply: Reply, text: &Secret) -> Reply {
     let front = &call.home.front;
     let seconds = front.gate.ttl_ms / 1000;
     let name = Names::of(front).session;
-    with_cookie(reply, &line(front, name, text.reveal(), Some(seconds)))
+    with_cookie(
+        reply,
+        &line(front, name, text.expose_secret(), Some(seconds)),
+    )
 }
 
 /// Takes the session from the browser.

@@ -1,8 +1,8 @@
 //! A person's own password and email address.
 
-use base::refusal::Wrong;
-use base::{Refusal, Secret, Stop};
-use network::{links, particulars};
+use base::refusal::InvalidParameter;
+use base::{Error, Refusal, Secret};
+use network::{email_links, private_profiles};
 use pages::{AboutForm, AccountSettings, Confirmation, EmailForm, Field, Notice, PasswordForm};
 
 use super::forms::{self, Query};
@@ -71,8 +71,8 @@ async fn page(
     let (pending, known) = call
         .read(move |tx| {
             Ok((
-                links::pending_email(tx, user)?,
-                particulars::find_by_user(tx, user)?,
+                email_links::pending_email(tx, user)?,
+                private_profiles::find_by_user(tx, user)?,
             ))
         })
         .await?;
@@ -118,9 +118,11 @@ pub(crate) fn password(call: Call) -> Pending {
         let new = Secret::new(sent.text("password"));
         let front = &call.home.front;
         // A wrong old password and a bad new one are both called `password`: tell them apart.
-        if let Err(Refusal::Invalid(wrong)) =
-            network::joining::check_password(&new, &person.user.username, &person.user.email)
-        {
+        if let Err(Refusal::InvalidParameters(wrong)) = network::registration::validate_password(
+            &new,
+            &person.user.username,
+            &person.user.email,
+        ) {
             let password = Field::refused("", first_message(&wrong));
             let refused = Refused {
                 password,
@@ -132,14 +134,14 @@ pub(crate) fn password(call: Call) -> Pending {
         }
         let end_tokens = sent.given("end_tokens").is_some();
         let (gate, site, session) = (&front.gate, &front.site, &person.session);
-        let changed = links::change_password(gate, site, session, &old, &new, end_tokens);
+        let changed = email_links::change_password(gate, site, session, &old, &new, end_tokens);
         match changed.await {
             Ok(text) => {
                 let done = if end_tokens { "tokens" } else { "password" };
                 let reply = see(&format!("{}?done={done}", front::LINKS.account));
                 Ok(session::remember(&call, reply, &text))
             }
-            Err(Stop::Refused(refusal)) => {
+            Err(Error::Refused(refusal)) => {
                 let (current, failure, status) = blamed(&refusal);
                 let refused = Refused {
                     current,
@@ -163,7 +165,9 @@ pub(crate) fn email(call: Call) -> Pending {
         let sent = forms::taken(&call, &visit).await?;
         let email = sent.text("email").trim().to_owned();
         let proof = Secret::new(sent.text("email_password"));
-        if let Err(Refusal::Invalid(wrong)) = network::joining::check_email(&email) {
+        if let Err(Refusal::InvalidParameters(wrong)) =
+            network::registration::validate_email(&email)
+        {
             let refused = Refused {
                 email: Field::refused(email, first_message(&wrong)),
                 ..Refused::default()
@@ -173,14 +177,16 @@ pub(crate) fn email(call: Call) -> Pending {
                 .status(400));
         }
         let gate = &call.home.front.gate;
-        let proved = gate.prove(person.user.id, &proof, &visit.facts).await;
+        let proved = gate
+            .verify_password(person.user.id, &proof, &visit.facts)
+            .await;
         let changed = match proved {
             Ok(()) => letter(&call, &visit, person, &email).await,
             Err(stop) => Err(stop),
         };
         match changed {
             Ok(()) => confirm_page(&call, &visit, Confirmation::Sent { email }),
-            Err(Stop::Refused(refusal)) => {
+            Err(Error::Refused(refusal)) => {
                 let (proof, failure, status) = blamed(&refusal);
                 let refused = Refused {
                     email: Field::of(email),
@@ -204,11 +210,11 @@ pub(crate) fn resend(call: Call) -> Pending {
         let person = visit.signed_in(&call)?;
         forms::taken(&call, &visit).await?;
         let (site, by) = (call.home.front.site.clone(), person.by(&visit));
-        let sent = call.write(move |tx| links::resend_confirmation(tx, &site, &by));
+        let sent = call.write(move |tx| email_links::resend_confirmation(tx, &site, &by));
         match sent.await {
             Ok(None) => Ok(see(front::LINKS.account)),
             Ok(Some(email)) => confirm_page(&call, &visit, Confirmation::Sent { email }),
-            Err(Stop::Refused(_)) => {
+            Err(Error::Refused(_)) => {
                 let refused = Refused {
                     failure: Some(TOO_OFTEN.to_owned()),
                     ..Refused::default()
@@ -232,16 +238,16 @@ pub(crate) fn about(call: Call) -> Pending {
         let sent = forms::taken(&call, &visit).await?;
         let born_on = sent.text("born_on").trim().to_owned();
         let gender = sent.given("gender").filter(|said| *said != UNSAID);
-        let edit = particulars::Edit {
+        let edit = private_profiles::PrivateProfileChanges {
             born_on: Some(born_on.clone()),
             gender: Some(gender.unwrap_or_default()),
             phone: None,
         };
         let (by, user) = (person.by(&visit), person.user.id);
-        let said = call.write(move |tx| particulars::edit(tx, &by, user, &edit));
+        let said = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
         match said.await {
             Ok(_) => Ok(see(&format!("{}?done=about", front::LINKS.account))),
-            Err(Stop::Refused(_)) => {
+            Err(Error::Refused(_)) => {
                 let message = "Enter a day in the past, and one of the genders";
                 let refused = Refused {
                     born_on: Some(Field::refused(born_on, message)),
@@ -262,32 +268,33 @@ pub(crate) fn cancel(call: Call) -> Pending {
         let person = visit.signed_in(&call)?;
         forms::taken(&call, &visit).await?;
         let by = person.by(&visit);
-        call.write(move |tx| links::cancel_change(tx, &by)).await?;
+        call.write(move |tx| email_links::cancel_email_change(tx, &by))
+            .await?;
         Ok(see(&format!("{}?done=cancelled", front::LINKS.account)))
     })
 }
 
-async fn letter(call: &Call, visit: &Visit, person: &Person, email: &str) -> Result<(), Stop> {
+async fn letter(call: &Call, visit: &Visit, person: &Person, email: &str) -> Result<(), Error> {
     let (site, by, email) = (
         call.home.front.site.clone(),
         person.by(visit),
         email.to_owned(),
     );
-    call.write(move |tx| links::change_email(tx, &site, &by, &email))
+    call.write(move |tx| email_links::request_email_change(tx, &site, &by, &email))
         .await
 }
 
 /// The field of the password that was asked for as proof, or what is to blame beside it.
 fn blamed(refusal: &Refusal) -> (Field, Option<String>, u16) {
     match refusal {
-        Refusal::Invalid(wrong) => (Field::refused("", first_message(wrong)), None, 400),
-        Refusal::TooMany => (Field::default(), Some(TOO_OFTEN.to_owned()), 429),
+        Refusal::InvalidParameters(wrong) => (Field::refused("", first_message(wrong)), None, 400),
+        Refusal::RateLimited => (Field::default(), Some(TOO_OFTEN.to_owned()), 429),
         _ => (Field::default(), Some("That did not work.".to_owned()), 400),
     }
 }
 
 /// What a refusal says first.
-pub(crate) fn first_message(wrong: &[Wrong]) -> String {
+pub(crate) fn first_message(wrong: &[InvalidParameter]) -> String {
     let first = wrong.first().map(|wrong| wrong.message.clone());
     first.unwrap_or_else(|| "That did not work.".to_owned())
 }

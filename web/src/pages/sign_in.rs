@@ -2,9 +2,9 @@
 
 use base::{Fault, Secret};
 use http::header::{HeaderValue, RETRY_AFTER};
-use network::joining::Registration;
+use network::registration::RegistrationPolicy;
 use network::sessions as rules;
-use network::sign_in::{Answer, Attempt};
+use network::sign_in::{SignInAttempt, SignInOutcome};
 use pages::{Cancel, Field, SignIn, SignOut};
 
 use super::errand::Errand;
@@ -40,19 +40,19 @@ pub(crate) fn submit(call: Call) -> Pending {
         let sent = forms::taken(&call, &visit).await?;
         let next = sent.next().unwrap_or_else(|| HOME.to_owned());
         let login = sent.text("login");
-        let attempt = Attempt {
+        let attempt = SignInAttempt {
             login: login.clone(),
             password: Secret::new(sent.text("password")),
-            facts: visit.facts.clone(),
-            presented: visit.presented,
+            client_info: visit.facts.clone(),
+            existing_session: visit.presented,
         };
-        let (failure, status, wait) = match call.home.front.gate.attempt(&attempt).await? {
-            Answer::Accepted { text, .. } => {
+        let (failure, status, wait) = match call.home.front.gate.sign_in(&attempt).await? {
+            SignInOutcome::Accepted { text, .. } => {
                 return Ok(session::remember(&call, see(&next), &text));
             }
-            Answer::Wrong => (WRONG.to_owned(), 400, 0),
-            Answer::Closed { detail } => (detail.to_owned(), 403, 0),
-            Answer::Throttled { retry_ms } => {
+            SignInOutcome::Wrong => (WRONG.to_owned(), 400, 0),
+            SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),
+            SignInOutcome::Throttled { retry_ms } => {
                 let seconds = seconds(retry_ms);
                 (too_often(seconds), 429, seconds)
             }
@@ -95,7 +95,7 @@ pub(crate) fn form(
 ) -> Result<Reply, Fault> {
     let mut frame = visit.frame(call);
     frame.failure = failure;
-    let is_open = call.home.front.config.registration == Registration::Open;
+    let is_open = call.home.front.config.registration == RegistrationPolicy::Open;
     let page = SignIn {
         frame,
         action: LINKS.sign_in.to_owned(),

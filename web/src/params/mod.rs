@@ -2,8 +2,8 @@
 
 mod wrong;
 
-use base::refusal::Wrong;
-use base::{Refusal, Speech, Time};
+use base::refusal::InvalidParameter;
+use base::{Refusal, Time, Vocabulary};
 use view::{Object, Wants};
 
 pub(crate) use wrong::shown;
@@ -72,7 +72,7 @@ impl Params {
                 }
                 reader.miss();
             }
-            Err(bad) => reader.wrong.push(garbled(bad.parameter())),
+            Err(bad) => reader.wrong.push(garbled(bad.parameter_name())),
         }
         let wants = reader.wants();
         if reader.wrong.is_empty() {
@@ -81,7 +81,7 @@ impl Params {
                 wants,
             })
         } else {
-            Err(Refusal::Invalid(reader.wrong))
+            Err(Refusal::InvalidParameters(reader.wrong))
         }
     }
 
@@ -113,7 +113,7 @@ impl Params {
     }
 
     /// The vocabulary that fields and expansions give away.
-    pub fn betrayed(&self) -> Option<Speech> {
+    pub fn betrayed(&self) -> Option<Vocabulary> {
         self.wants.as_ref().and_then(Wants::betrayed)
     }
 
@@ -126,7 +126,7 @@ impl Params {
 struct Reader {
     endpoint: &'static Endpoint,
     given: Vec<Given>,
-    wrong: Vec<Wrong>,
+    wrong: Vec<InvalidParameter>,
 }
 
 impl Reader {
@@ -177,7 +177,7 @@ impl Reader {
                 Kind::Expansions(_) => wants.ask_expansions(given.spelled, &given.raw),
                 _ => Ok(()),
             };
-            if let Err(Refusal::Invalid(wrong)) = asked {
+            if let Err(Refusal::InvalidParameters(wrong)) = asked {
                 self.wrong.extend(wrong);
             }
         }
@@ -243,7 +243,7 @@ fn declared(
         })
 }
 
-fn read(param: &Param, name: &'static str, raw: &str) -> Result<Value, Vec<Wrong>> {
+fn read(param: &Param, name: &'static str, raw: &str) -> Result<Value, Vec<InvalidParameter>> {
     if raw.is_empty() {
         return Err(vec![match param.kind {
             Kind::Text(..) => no_text(name),
@@ -303,8 +303,8 @@ fn list<T>(
     raw: &str,
     least: usize,
     most: usize,
-    read: impl Fn(&str) -> Result<T, Wrong>,
-) -> Result<Vec<T>, Vec<Wrong>> {
+    read: impl Fn(&str) -> Result<T, InvalidParameter>,
+) -> Result<Vec<T>, Vec<InvalidParameter>> {
     let count = raw.split(',').count();
     if count < least || count > most {
         let message = format!(
@@ -331,7 +331,7 @@ fn id(raw: &str) -> Option<i64> {
     base::Id::<()>::parse(raw).map(base::Id::get)
 }
 
-fn username(name: &'static str, raw: &str) -> Result<String, Wrong> {
+fn username(name: &'static str, raw: &str) -> Result<String, InvalidParameter> {
     follows(name, raw, &USERNAME)
 }
 
@@ -345,7 +345,7 @@ const USERNAME: Pattern = Pattern {
     },
 };
 
-fn follows(name: &'static str, raw: &str, pattern: &Pattern) -> Result<String, Wrong> {
+fn follows(name: &'static str, raw: &str, pattern: &Pattern) -> Result<String, InvalidParameter> {
     if (pattern.holds)(raw) {
         return Ok(raw.to_owned());
     }
@@ -354,7 +354,7 @@ fn follows(name: &'static str, raw: &str, pattern: &Pattern) -> Result<String, W
     Err(wrong(name, raw, message))
 }
 
-fn int(name: &'static str, raw: &str, low: i64, high: i64) -> Result<Value, Vec<Wrong>> {
+fn int(name: &'static str, raw: &str, low: i64, high: i64) -> Result<Value, Vec<InvalidParameter>> {
     let digits = raw.strip_prefix('-').unwrap_or(raw);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(vec![invalid(name, raw)]);
@@ -371,7 +371,7 @@ fn int(name: &'static str, raw: &str, low: i64, high: i64) -> Result<Value, Vec<
     })
 }
 
-fn word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, Wrong> {
+fn word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, InvalidParameter> {
     if words.contains(&raw) {
         Ok(raw.to_owned())
     } else {
@@ -379,7 +379,12 @@ fn word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, Wrong> 
     }
 }
 
-fn text(name: &'static str, raw: &str, least: usize, most: usize) -> Result<Value, Vec<Wrong>> {
+fn text(
+    name: &'static str,
+    raw: &str,
+    least: usize,
+    most: usize,
+) -> Result<Value, Vec<InvalidParameter>> {
     let length = raw.chars().count();
     if (least..=most).contains(&length) {
         return Ok(Value::Text(raw.to_owned()));

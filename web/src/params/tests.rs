@@ -49,7 +49,7 @@ fn read(query: &str) -> Result<Params, Refusal> {
 
 fn told(query: &str) -> Vec<String> {
     match read(query).unwrap_err() {
-        Refusal::Invalid(wrong) => wrong
+        Refusal::InvalidParameters(wrong) => wrong
             .into_iter()
             .map(|wrong| format!("{} | {} {:?}", wrong.message, wrong.parameter, wrong.values))
             .collect(),
@@ -120,7 +120,7 @@ fn each_fault_has_the_contracts_words() {
 fn everything_wrong_is_told_at_once() {
     let path = vec![("id", "x".to_owned())];
     let refusal = Params::read(&SEARCH, path, "max_results=5&x=1&ids=a,b").unwrap_err();
-    let Refusal::Invalid(wrong) = refusal else {
+    let Refusal::InvalidParameters(wrong) = refusal else {
         panic!("{refusal:?}")
     };
     let names: Vec<_> = wrong.iter().map(|wrong| wrong.parameter.as_ref()).collect();
@@ -130,9 +130,9 @@ fn everything_wrong_is_told_at_once() {
 #[test]
 fn both_spellings_of_fields_add_up_and_betray() {
     let params = read("query=a&tweet.fields=id&post.fields=text").unwrap();
-    assert_eq!(params.betrayed(), Some(base::Speech::Post));
+    assert_eq!(params.betrayed(), Some(base::Vocabulary::Post));
     let params = read("query=a&tweet.fields=id").unwrap();
-    assert_eq!(params.betrayed(), Some(base::Speech::Tweet));
+    assert_eq!(params.betrayed(), Some(base::Vocabulary::Tweet));
     assert!(told("query=a&tweet.fields=id&tweet.fields=text")[0].starts_with("Duplicate"));
     assert!(told("query=a&tweet.fields=nothing")[0].contains("`tweet.fields`"));
 }

@@ -66,9 +66,9 @@ impl Shared {
             StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         *response.headers_mut() = headers;
         let response = if streamed {
-            gzip::streamed(&head.headers, response)
+            gzip::compress_stream(&head.headers, response)
         } else {
-            gzip::full(&head.headers, response)
+            gzip::compress_full(&head.headers, response)
         };
         if head.method == Method::HEAD {
             without_body(response)
@@ -91,7 +91,7 @@ fn ads(headers: &mut HeaderMap, head: &Head) {
 /// The head of an answer, with the length that its body would have.
 fn without_body(response: Response<Body>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
-    if let Some(bytes) = body.at_hand() {
+    if let Some(bytes) = body.as_bytes() {
         parts
             .headers
             .insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));

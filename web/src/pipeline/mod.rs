@@ -10,8 +10,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base::clock::instant;
-use base::{AppId, Fault, Refusal, Speech, Stop, UserId};
+use base::clock::monotonic_now;
+use base::{AppId, Error, Fault, Refusal, UserId, Vocabulary};
 use deliver::streams::{Hub, PostStreams, Voice as Partial};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{Request, Response};
@@ -40,9 +40,9 @@ pub struct Config {
     /// Pairs of caller and operation that are counted at once, at most.
     pub rate_limit_keys: usize,
     /// How the OAuth flows are set up.
-    pub rules: network::oauth2_flow::Rules,
+    pub rules: network::oauth2_flow::OAuth2Config,
     /// The vocabulary where nothing else decides.
-    pub default_vocabulary: Speech,
+    pub default_vocabulary: Vocabulary,
     /// Under which problem types stand.
     pub problem_base: String,
     /// Whether clients reach the public address over TLS that ends in this process.
@@ -68,7 +68,7 @@ pub struct Config {
     /// Whether this is a development world.
     pub dev: bool,
     /// Who may create an account.
-    pub registration: network::joining::Registration,
+    pub registration: network::registration::RegistrationPolicy,
     /// How long a browser stays signed in after it was last seen, in milliseconds.
     pub session_ttl_ms: i64,
     /// Whether people and developers are told when an app uses the weaker method of PKCE.
@@ -76,11 +76,11 @@ pub struct Config {
     /// Whether letters leave by mail, beside any mailbox of a development world.
     pub sends_mail: bool,
     /// Where media are kept, if they are.
-    pub files: Option<media::Files>,
+    pub files: Option<media::FileStore>,
     /// How open connections are held.
     pub streams: deliver::streams::Settings,
     /// The index of posts, if there is one.
-    pub search: Option<Arc<network::search::Search>>,
+    pub search: Option<Arc<network::search::PostSearch>>,
     /// Who decides whom advertising reaches, if somebody else asks it too.
     pub evaluator: Option<Arc<ads::evaluator::Evaluator>>,
     /// What the operator decided about advertising.
@@ -94,8 +94,8 @@ impl Default for Config {
         Self {
             rate_limits: Mode::Table,
             rate_limit_keys: 1 << 20,
-            rules: network::oauth2_flow::Rules::default(),
-            default_vocabulary: Speech::Post,
+            rules: network::oauth2_flow::OAuth2Config::default(),
+            default_vocabulary: Vocabulary::Post,
             problem_base: "https://api.x.com".to_owned(),
             is_tls: false,
             trusted_proxies: Vec::new(),
@@ -108,7 +108,7 @@ impl Default for Config {
             origins: Vec::new(),
             site_name: "Locum".to_owned(),
             dev: false,
-            registration: network::joining::Registration::Closed,
+            registration: network::registration::RegistrationPolicy::Closed,
             session_ttl_ms: network::sessions::TTL_MS,
             warns_of_plain: false,
             sends_mail: false,
@@ -179,14 +179,14 @@ impl Server {
         }
         let hub = Hub::new(Arc::clone(&store), config.streams.clone());
         metrics.add_streams(hub.clone());
-        let reads = Arc::new(network::reads::Reads::default());
+        let reads = Arc::new(network::reads::PostReadCounter::default());
         let home = Home {
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
             homes: Arc::default(),
             rules: config.rules.clone(),
             limiter: Arc::clone(&limiter),
-            usage: network::usage::Usage::default(),
+            usage: network::usage::UsageCounter::default(),
             reads: Arc::clone(&reads),
             bearers: Limiter::new(config.rate_limits, config.rate_limit_keys),
             sealer: Sealer::new(&config.page_key)?,
@@ -238,7 +238,7 @@ impl Server {
     }
 
     /// Writes down what apps called since the last time.
-    pub async fn note_usage(&self) -> Result<(), Stop> {
+    pub async fn note_usage(&self) -> Result<(), Error> {
         let home = &self.shared.home;
         home.usage.flush(&home.store).await?;
         home.reads.flush(&home.store).await
@@ -262,7 +262,7 @@ impl Server {
     }
 
     /// Says good-bye on every stream, and writes down that it ended.
-    pub async fn end_streams(&self) -> Result<(), Stop> {
+    pub async fn end_streams(&self) -> Result<(), Error> {
         let hub = &self.shared.home.hub;
         hub.shut_down();
         self.shared.home.streams.stop();
@@ -294,7 +294,7 @@ fn uploads(store: &Arc<Store>, config: &Config) -> Option<Uploads> {
 impl Handler for Server {
     async fn call(&self, request: Request<Body>) -> Response<Body> {
         let shared = &self.shared;
-        let started = instant();
+        let started = monotonic_now();
         let _in_flight = shared.metrics.enter();
         let (parts, body) = request.into_parts();
         let head = Arc::new(Head {
@@ -334,7 +334,7 @@ impl Shared {
     /// Speaks of what stopped a request, and notes what was our doing.
     fn settle(
         &self,
-        answered: Result<Result<Reply, Stop>, Fault>,
+        answered: Result<Result<Reply, Error>, Fault>,
         head: &Head,
         trace: &mut Trace,
     ) -> Reply {
@@ -344,8 +344,8 @@ impl Shared {
         };
         let fault = match answered {
             Ok(Ok(reply)) => return reply,
-            Ok(Err(Stop::Refused(refusal))) => return self.refuse(&refusal, voice, head, trace),
-            Ok(Err(Stop::Failed(fault))) => fault,
+            Ok(Err(Error::Refused(refusal))) => return self.refuse(&refusal, voice, head, trace),
+            Ok(Err(Error::Failed(fault))) => fault,
             Err(panic) => {
                 self.metrics.panics.inc();
                 panic
@@ -354,7 +354,7 @@ impl Shared {
         trace.fault = true;
         self.metrics.faults.inc();
         log::fault(&fault, &head.id, trace.route);
-        if fault.passes() {
+        if fault.is_transient() {
             return self.refuse(&Refusal::Unavailable, voice, head, trace);
         }
         let reply = accents::excuse(trace.accent, voice);
@@ -382,7 +382,7 @@ impl Shared {
             method: head.method.as_str(),
             route: trace.route,
             status,
-            bytes: response.body().at_hand().map_or(0, <[u8]>::len),
+            bytes: response.body().as_bytes().map_or(0, <[u8]>::len),
             took,
             app: trace.app,
             user: trace.user,

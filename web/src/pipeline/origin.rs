@@ -58,7 +58,7 @@ impl Config {
             form: form.map(|form| form.to_vec()),
             scheme,
             host: host.map(str::to_owned),
-            repeats: false,
+            allows_repeated_parameters: false,
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use base::clock::wall;
-use base::refusal::Unproven;
-use base::{Credential, Refusal, Scope, Scopes, Speech, Stop};
+use base::clock::wall_time;
+use base::refusal::AuthenticationProblem;
+use base::{Credential, Error, Refusal, Scope, Scopes, Vocabulary};
 use bytes::Bytes;
 use edge::BodyError;
 use http::header::{ACCEPT, CONTENT_ENCODING, HeaderValue};
@@ -21,7 +21,7 @@ use crate::reply::Reply;
 use crate::router::{Found, Lost};
 use crate::speech::Speeches;
 
-const DIRECT: Scopes = Scopes::of(&[Scope::DmRead, Scope::DmWrite]);
+const DIRECT: Scopes = Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]);
 
 /// A request's body, until it is read.
 struct Sent {
@@ -43,7 +43,7 @@ impl Sent {
 }
 
 impl Shared {
-    pub(super) async fn answer(&self, asked: Asked, trace: &mut Trace) -> Result<Reply, Stop> {
+    pub(super) async fn answer(&self, asked: Asked, trace: &mut Trace) -> Result<Reply, Error> {
         let (head, raw) = asked;
         let found = match self.router.find(head.method.as_str(), head.path()) {
             Ok(found) => found,
@@ -66,12 +66,12 @@ impl Shared {
             self.collect(endpoint, &mut sent, &head).await?;
         }
         let mut auth = self.config.credentials(&head, sent.bytes.as_ref());
-        auth.repeats = endpoint.accent == Accent::Ads;
+        auth.allows_repeated_parameters = endpoint.accent == Accent::Ads;
         let caller = self.recognise(endpoint, &auth, trace).await?;
         let own = self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
         let account = account_of(endpoint, &path);
         self.look_at_account(account, endpoint, facts.operation, trace)?;
-        let act = endpoint.act.ok_or_else(|| Refusal::NotBuilt {
+        let act = endpoint.act.ok_or_else(|| Refusal::NotImplemented {
             operation: format!("{} {}", endpoint.method, facts.template),
         })?;
         let params = match endpoint.ads {
@@ -82,7 +82,7 @@ impl Shared {
             self.collect(endpoint, &mut sent, &head).await?;
         }
         let bytes = sent.bytes.unwrap_or_default();
-        let body = body::read(endpoint, kind, &bytes, speech.unwrap_or(Speech::Post))?;
+        let body = body::read(endpoint, kind, &bytes, speech.unwrap_or(Vocabulary::Post))?;
         let mut speeches = Speeches::of_path(speech);
         speeches.hear(params.betrayed());
         speeches.hear_key(body.betrayed);
@@ -117,7 +117,7 @@ impl Shared {
             return Ok(());
         };
         let windows = endpoint.limits.user;
-        let standing = self.limiter.look(pool, operation, windows, wall());
+        let standing = self.limiter.look(pool, operation, windows, wall_time());
         if standing.allowed {
             return Ok(());
         }
@@ -126,7 +126,7 @@ impl Shared {
             trace.standing = Some(standing);
         }
         self.metrics.limited.inc();
-        Err(Refusal::TooMany)
+        Err(Refusal::RateLimited)
     }
 
     /// Counts a call for its advertising account, once it is known that the caller has to do with
@@ -134,7 +134,7 @@ impl Shared {
     fn count_for_account(
         &self,
         (account, own): (Option<Pool>, Option<Pool>),
-        answered: &Result<Reply, Stop>,
+        answered: &Result<Reply, Error>,
         endpoint: &Endpoint,
         operation: usize,
         trace: &mut Trace,
@@ -144,7 +144,7 @@ impl Shared {
         };
         let (is_foreign, is_of_account) = (is_foreign(answered), is_of_account(endpoint));
         let windows = endpoint.limits.user;
-        let count = |pool| Some(self.limiter.count(pool, operation, windows, wall()));
+        let count = |pool| Some(self.limiter.count(pool, operation, windows, wall_time()));
         if !is_foreign {
             trace.account = count(account);
         }
@@ -158,7 +158,7 @@ impl Shared {
     }
 
     /// A path or method that no operation has.
-    async fn lost(&self, lost: Lost, head: &Head, trace: &mut Trace) -> Result<Reply, Stop> {
+    async fn lost(&self, lost: Lost, head: &Head, trace: &mut Trace) -> Result<Reply, Error> {
         trace.accent = if lost.accent == Accent::V2 && is_for_a_person(head) {
             Accent::Page
         } else {
@@ -192,7 +192,7 @@ impl Shared {
         let encoding = head.headers.get(CONTENT_ENCODING);
         if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
             let expected = "without a Content-Encoding";
-            return Err(Refusal::UnsupportedMedia { expected });
+            return Err(Refusal::UnsupportedMediaType { expected });
         }
         let limit = match endpoint.body {
             Body::Parts(_) => self.config.parts_limit,
@@ -202,10 +202,10 @@ impl Shared {
                 .unwrap_or(self.config.body_limit),
         };
         let raw = std::mem::take(&mut sent.raw);
-        let read = raw.collect(limit, self.config.body_timeout).await;
+        let read = raw.collect_bytes(limit, self.config.body_timeout).await;
         let bytes = read.map_err(|error| match error {
-            BodyError::TooLarge => Refusal::TooLarge { limit },
-            BodyError::TimedOut => Refusal::TooSlow,
+            BodyError::TooLarge => Refusal::BodyTooLarge { limit },
+            BodyError::TimedOut => Refusal::BodyTimeout,
             BodyError::Broken => body::whole("The request body broke off."),
         })?;
         sent.bytes = Some(bytes);
@@ -218,12 +218,12 @@ impl Shared {
         endpoint: &Endpoint,
         auth: &AuthRequest,
         trace: &mut Trace,
-    ) -> Result<Option<Caller>, Stop> {
+    ) -> Result<Option<Caller>, Error> {
         if endpoint.permit.open {
             return Ok(None);
         }
         let caller = self.authenticator.authenticate(auth).await?;
-        let caller = caller.ok_or(Refusal::Unauthenticated(Unproven::Missing))?;
+        let caller = caller.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Missing))?;
         trace.app = Some(caller.app_id);
         trace.user = caller.user;
         if caller.credential == Credential::OAuth1 {
@@ -261,7 +261,9 @@ impl Shared {
         };
         if let Some(caller) = caller {
             let (app, used) = (caller.app_id, caller.credential);
-            self.home.usage.note(app, used, caller.user, endpoint.id);
+            self.home
+                .usage
+                .record_call(app, used, caller.user, endpoint.id);
         }
         let quota = Quota { windows, shared };
         let (operation, quota) = match endpoint.ads {
@@ -269,16 +271,16 @@ impl Shared {
             _ => (operation, quota),
         };
         let standing = if is_of_account(endpoint) {
-            self.limiter.look(pool, operation, quota, wall())
+            self.limiter.look(pool, operation, quota, wall_time())
         } else {
-            self.limiter.count(pool, operation, quota, wall())
+            self.limiter.count(pool, operation, quota, wall_time())
         };
         trace.standing = Some(standing);
         if standing.allowed {
             return Ok(Some(pool));
         }
         self.metrics.limited.inc();
-        Err(Refusal::TooMany)
+        Err(Refusal::RateLimited)
     }
 
     /// The figures that a caller sees who is not known yet.
@@ -288,7 +290,7 @@ impl Shared {
         } else {
             endpoint.limits.user
         };
-        self.limiter.quote(windows, wall())
+        self.limiter.quote(windows, wall_time())
     }
 }
 
@@ -306,8 +308,8 @@ fn is_of_account(endpoint: &Endpoint) -> bool {
 }
 
 /// Whether an answer says that the caller has nothing to do with the account.
-fn is_foreign(answered: &Result<Reply, Stop>) -> bool {
-    let Err(Stop::Refused(Refusal::Ads(declined))) = answered else {
+fn is_foreign(answered: &Result<Reply, Error>) -> bool {
+    let Err(Error::Refused(Refusal::Ads(declined))) = answered else {
         return false;
     };
     let mut problems = declined.problems.iter();
@@ -344,21 +346,29 @@ fn permit(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal> {
         return Err(wrong_credential(caller.credential, permit));
     }
     match caller.credential {
-        Credential::OAuth1 if caller.permission < needed(endpoint) => Err(Refusal::AccessLevel),
-        Credential::OAuth2 if !caller.scopes.covers(permit.scopes) => Err(Refusal::ScopeMissing),
+        Credential::OAuth1 if caller.permission < needed(endpoint) => {
+            Err(Refusal::InsufficientAccessLevel)
+        }
+        Credential::OAuth2 if !caller.scopes.contains_all(permit.scopes) => {
+            Err(Refusal::ScopeMissing)
+        }
         _ => Ok(()),
     }?;
     match endpoint.needs {
-        Some(needed) if !needed.is_in(&caller.app.entitlements) => Err(Refusal::NotEnrolled {
-            required: needed.name(),
-        }),
+        Some(needed) if !needed.is_listed_in(&caller.app.entitlements) => {
+            Err(Refusal::NotEnrolled {
+                required: needed.name(),
+            })
+        }
         _ => Ok(()),
     }
 }
 
 /// The OAuth 1.0a level that an operation needs.
 fn needed(endpoint: &Endpoint) -> Permission {
-    let direct = DIRECT.iter().any(|scope| endpoint.permit.scopes.has(scope));
+    let direct = DIRECT
+        .iter()
+        .any(|scope| endpoint.permit.scopes.contains(scope));
     match endpoint.method {
         _ if direct => Permission::Messages,
         // Whoever holds a token may give it up.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use base::seal::{Keyring, MasterKey};
-use base::{Chance, Clock, Scope, Scopes, Secret, UserId, Word};
+use base::encryption::{Keyring, MasterKey};
+use base::{Clock, Rng, Scope, Scopes, Secret, UserId, VocabularyWord};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{HeaderMap, Method, Request, Response};
 use network::apps::{
-    AccessLevel, AuthConfig, Authenticator, Keys, Kind as AppKind, NewApp, Permission,
+    AccessLevel, AppCredentials, AppRegistration, AuthConfig, Authenticator,
+    OAuthClientKind as AppKind, Permission,
 };
 use network::users::NewUser;
 use serde_json::{Value, json};
@@ -23,8 +24,8 @@ use crate::endpoint::{
 use crate::limits::Mode;
 use crate::metrics::Metrics;
 
-const READ: Scopes = Scopes::of(&[Scope::TweetRead, Scope::UsersRead]);
-const POST_ID: Word = Word::new("post_id", "tweet_id");
+const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
+const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
 const fn param(name: &'static str, place: Place, kind: Kind) -> Param {
     Param {
@@ -52,7 +53,7 @@ static TABLE: &[&[Endpoint]] = &[&[
         .params(&[&[ID, param("expand", Place::Query, Kind::Bool)]])
         .act(echo),
     Endpoint::new("like", "POST", "/2/users/{id}/likes")
-        .permit("12", READ.with(Scope::LikeWrite))
+        .permit("12", READ.with_scope(Scope::LikeWrite))
         .limits(
             &[],
             &[
@@ -71,7 +72,7 @@ static TABLE: &[&[Endpoint]] = &[&[
         }]))
         .act(like),
     Endpoint::new("message", "POST", "/2/dm")
-        .permit("12", Scopes::of(&[Scope::DmWrite]))
+        .permit("12", Scopes::from_slice(&[Scope::DmWrite]))
         .act(panics),
     Endpoint::new("fails", "GET", "/2/fails")
         .permit("A", Scopes::NONE)
@@ -135,7 +136,7 @@ fn panics(_: Call) -> Pending {
 struct World {
     server: Server,
     metrics: Arc<Metrics>,
-    keys: Keys,
+    keys: AppCredentials,
     user: UserId,
     store: Arc<Store>,
     app: base::AppId,
@@ -152,8 +153,8 @@ impl World {
             node: 0,
             migrate: true,
             clock: Clock::System,
-            rng: Chance::Os,
-            keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
+            rng: Rng::Os,
+            keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
         let new = NewUser {
@@ -230,18 +231,19 @@ impl World {
     }
 
     async fn get(&self, path: &str) -> Got {
-        self.send("GET", path, self.keys.bearer.reveal(), &[], "")
+        self.send("GET", path, self.keys.bearer.expose_secret(), &[], "")
             .await
     }
 
     async fn post(&self, path: &str, token: &Secret, body: &str) -> Got {
         let json = [("content-type", "application/json")];
-        self.send("POST", path, token.reveal(), &json, body).await
+        self.send("POST", path, token.expose_secret(), &json, body)
+            .await
     }
 }
 
-fn new_app(owner_id: UserId) -> NewApp {
-    NewApp {
+fn new_app(owner_id: UserId) -> AppRegistration {
+    AppRegistration {
         name: "One".to_owned(),
         owner_id,
         kind: AppKind::Web,
@@ -264,7 +266,7 @@ struct Got {
 
 impl Got {
     fn of(response: Response<Body>) -> Self {
-        let bytes = response.body().at_hand().unwrap().to_vec();
+        let bytes = response.body().as_bytes().unwrap().to_vec();
         Self {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
@@ -319,7 +321,7 @@ fn an_answer_has_its_headers() {
         assert!(got.header("x-rate-limit-reset").parse::<u64>().unwrap() > 1_700_000_000);
         assert!(!got.headers.contains_key("access-control-allow-origin"));
         assert_eq!(got.json()["data"]["speech"], "Tweet true");
-        let bearer = world.keys.bearer.reveal().to_owned();
+        let bearer = world.keys.bearer.expose_secret().to_owned();
         let more = [("accept-encoding", "gzip"), ("x-request-id", "mine-1")];
         let got = world.send("HEAD", "/2/posts/20", &bearer, &more, "").await;
         assert_eq!((got.status, got.bytes.len()), (200, 0));
@@ -335,7 +337,7 @@ fn a_call_goes_through_its_checks_in_order() {
         let world = World::open(|_| {}).await;
         let user = world.user;
         let path = format!("/2/users/{user}/likes");
-        let full = world.token(READ.with(Scope::LikeWrite)).await;
+        let full = world.token(READ.with_scope(Scope::LikeWrite)).await;
         let narrow = world.token(READ).await;
         let none = Secret::new("");
         let refused = async |token: &Secret, path: &str, body: &str| {
@@ -386,14 +388,18 @@ fn operations_that_share_a_window_are_counted_together() {
     runs(async {
         let world = World::open(|_| {}).await;
         let token = world.token(READ).await;
-        let call = async |path| world.send("POST", path, token.reveal(), &[], "").await;
+        let call = async |path| {
+            world
+                .send("POST", path, token.expose_secret(), &[], "")
+                .await
+        };
         for (path, left) in [("/2/publish", "49"), ("/2/pass_on", "49")] {
             let got = call(path).await;
             assert_eq!(got.status, 200);
             assert_eq!(got.header("x-rate-limit-limit"), "50");
             assert_eq!(got.header("x-rate-limit-remaining"), left);
         }
-        let later = base::clock::wall().ms() / 1000 + 10_000;
+        let later = base::clock::wall_time().ms() / 1000 + 10_000;
         for path in ["/2/publish", "/2/pass_on"] {
             let got = call(path).await;
             assert_eq!(got.status, 429);
@@ -418,7 +424,7 @@ fn the_limit_holds_and_says_when_it_ends() {
         assert_eq!(got.json()["title"], "Too Many Requests");
         let full = world.token(READ).await;
         let got = world
-            .send("GET", "/2/posts/20", full.reveal(), &[], "")
+            .send("GET", "/2/posts/20", full.expose_secret(), &[], "")
             .await;
         assert_eq!((got.status, got.header("x-rate-limit-limit")), (200, "900"));
         for status in [200, 200, 429] {
@@ -514,13 +520,19 @@ fn bodies_are_bounded_and_plain() {
         let world = World::open(|config| config.body_limit = 100).await;
         let (path, full) = (
             format!("/2/users/{}/likes", world.user),
-            READ.with(Scope::LikeWrite),
+            READ.with_scope(Scope::LikeWrite),
         );
         let full = world.token(full).await;
         assert_eq!(world.post(&path, &full, &" ".repeat(101)).await.status, 413);
         let send = async |more: &[(&str, &str)]| {
             world
-                .send("POST", &path, full.reveal(), more, r#"{"post_id":"1"}"#)
+                .send(
+                    "POST",
+                    &path,
+                    full.expose_secret(),
+                    more,
+                    r#"{"post_id":"1"}"#,
+                )
                 .await
                 .status
         };
@@ -560,7 +572,7 @@ fn measure_the_way() {
             for _ in 0..1_000 {
                 world.get(path).await;
             }
-            let started = base::clock::instant();
+            let started = base::clock::monotonic_now();
             for _ in 0..rounds {
                 world.get(path).await;
             }

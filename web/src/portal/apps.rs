@@ -1,8 +1,8 @@
 //! The list of apps, a new one, its settings, and its end.
 
-use base::{Entitlement, Stop};
+use base::{Entitlement, Error};
 use network::apps::AccessLevel;
-use network::oauth2_flow::PLAIN;
+use network::oauth2_flow::PLAIN_PKCE_USAGE;
 use network::portal;
 use pages::{
     AppAccess, AppForm, AppRow, AppSettings, Apps, Delete, Field, NewApp, Notice, Pager, Tab,
@@ -31,7 +31,9 @@ pub(crate) fn list(call: Call) -> Pending {
             let mut rows = Vec::new();
             for app in portal::list(tx, owner)? {
                 let uses = store::usage::list_last_uses(tx, app.id, Some(owner))?;
-                let uses = uses.into_iter().filter(|used| used.kind != PLAIN);
+                let uses = uses
+                    .into_iter()
+                    .filter(|used| used.kind != PLAIN_PKCE_USAGE);
                 let last = uses.map(|used| used.at).max();
                 rows.push((app, last));
             }
@@ -85,7 +87,7 @@ pub(crate) fn create(call: Call) -> Pending {
                     let own = Own { visit, person, app };
                     return keys::made(&call, &own, made).await;
                 }
-                Err(Stop::Refused(refusal)) => failure = form::refuse(&mut form, &refusal),
+                Err(Error::Refused(refusal)) => failure = form::refuse(&mut form, &refusal),
                 Err(stop) => return Err(stop.into()),
             }
         }
@@ -117,10 +119,10 @@ pub(crate) fn save(call: Call) -> Pending {
         let mut failure = None;
         if whole {
             let (by, id, edit) = (own.by(), own.app.id, form::edit(&form, &own.app));
-            let work = move |tx: &mut store::Tx<'_>| portal::edit(tx, &by, id, &edit);
+            let work = move |tx: &mut store::Tx<'_>| portal::update(tx, &by, id, &edit);
             match call.write(work).await {
                 Ok(_) => return Ok(see(&format!("{action}?saved"))),
-                Err(Stop::Refused(refusal)) => failure = form::refuse(&mut form, &refusal),
+                Err(Error::Refused(refusal)) => failure = form::refuse(&mut form, &refusal),
                 Err(stop) => return Err(stop.into()),
             }
         }
@@ -141,8 +143,8 @@ fn settings_page(
         frame.notices.push(Notice::good("The changes are saved."));
     }
     let entitled = |part: Entitlement| {
-        let allowed = part.is_in(&own.app.entitlements);
-        (part.about().to_owned(), allowed)
+        let allowed = part.is_listed_in(&own.app.entitlements);
+        (part.description().to_owned(), allowed)
     };
     let page = AppSettings {
         frame,

@@ -30,7 +30,7 @@ pub(crate) fn test(call: Call) -> Pending {
         }
         let tested = portal::test_callback(&own.app, &url, call.home.rules.ports);
         let given = || url.clone();
-        let compared = tested.compared.into_iter().map(|one| Compared {
+        let compared = tested.comparisons.into_iter().map(|one| Compared {
             registered: one.registered,
             given: given(),
             oauth1: one.oauth1,

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use base::{PostId, Refusal, Stop, Time, UserId};
-use network::facts::{self, PostFacts};
-use network::search::{self, Asked, Window};
+use base::{Error, PostId, Refusal, Time, UserId};
+use network::post_facts::{self, StoredPostFacts};
+use network::search::{self, PostSearchRequest, SearchWindow};
 use network::visibility::Viewer;
 use pages::{Chart, Field, Judged, Notice, OperatorLine, QueryFor, ReadQuery, SearchConsole, Step};
 use query::{
-    Class, Dialect, Facts, Joint, Level, OPERATORS, Operator, Part, Problems, Product, Query, parse,
+    AccessTier, ClauseKind, ExplainedClause, OPERATORS, OperatorClass, ParsedQuery, PostFeatures,
+    QueryDialect, QueryError, QueryOperator, QueryProduct, parse,
 };
 
 use crate::call::Call;
@@ -85,27 +86,27 @@ fn blank(call: &Call, visit: &Visit, product: QueryFor) -> SearchConsole {
     }
 }
 
-const fn dialect(product: QueryFor) -> Dialect {
+const fn dialect(product: QueryFor) -> QueryDialect {
     let product = match product {
-        QueryFor::Recent => Product::RecentSearch,
-        QueryFor::All => Product::FullArchive,
-        QueryFor::Stream => Product::Stream,
-        QueryFor::Powerstream => Product::Powerstream,
+        QueryFor::Recent => QueryProduct::RecentSearch,
+        QueryFor::All => QueryProduct::FullArchive,
+        QueryFor::Stream => QueryProduct::Stream,
+        QueryFor::Powerstream => QueryProduct::Powerstream,
     };
-    Dialect::new(product, Level::Enterprise)
+    QueryDialect::new(product, AccessTier::Enterprise)
 }
 
-fn operators(dialect: Dialect) -> Vec<OperatorLine> {
-    let known = OPERATORS.iter().filter(|one| one.available(dialect));
-    let line = |one: &'static Operator| OperatorLine {
+fn operators(dialect: QueryDialect) -> Vec<OperatorLine> {
+    let known = OPERATORS.iter().filter(|one| one.is_available(dialect));
+    let line = |one: &'static QueryOperator| OperatorLine {
         written: one
             .names
             .iter()
             .map(|name| written(name))
             .collect::<Vec<_>>()
             .join(", "),
-        about: one.about,
-        alone: one.class == Class::Standalone,
+        about: one.description,
+        alone: one.class == OperatorClass::Standalone,
     };
     known.map(line).collect()
 }
@@ -122,12 +123,12 @@ fn written(name: &str) -> String {
 }
 
 /// What is wrong with a query, in the interface's words.
-pub(super) fn faults(problems: &Problems) -> Vec<pages::Fault> {
+pub(super) fn faults(problems: &QueryError) -> Vec<pages::Fault> {
     match problems {
-        Problems::Faults(all) => {
+        QueryError::Faults(all) => {
             let faults = all.iter().map(|problem| pages::Fault {
                 text: problem.to_string(),
-                at: Some(problem.at),
+                at: Some(problem.position),
             });
             faults.collect()
         }
@@ -138,38 +139,41 @@ pub(super) fn faults(problems: &Problems) -> Vec<pages::Fault> {
     }
 }
 
-fn read(query: &Query, text: &str) -> ReadQuery {
+fn read(query: &ParsedQuery, text: &str) -> ReadQuery {
     ReadQuery {
         canonical: query.to_string(),
         length: text.chars().count(),
-        longest: query.dialect().longest(),
-        steps: steps(&query.explained(None)),
+        longest: query.dialect().max_length(),
+        steps: steps(&query.explain(None)),
     }
 }
 
 /// A query's parts as a list: groups open and close.
-pub(super) fn steps(of: &Part) -> Vec<Step> {
-    let any = match of.joint {
-        Joint::Is | Joint::Not => {
+pub(super) fn steps(of: &ExplainedClause) -> Vec<Step> {
+    let any = match of.kind {
+        ClauseKind::Is | ClauseKind::Not => {
             return vec![Step::Term {
                 text: of.text.clone(),
-                about: of.about.to_owned(),
-                met: of.holds,
+                about: of.description.to_owned(),
+                met: of.matches,
             }];
         }
-        Joint::Any => true,
-        Joint::All => false,
+        ClauseKind::Any => true,
+        ClauseKind::All => false,
     };
-    let mut all = vec![Step::Open { any, met: of.holds }];
-    all.extend(of.parts.iter().flat_map(steps));
+    let mut all = vec![Step::Open {
+        any,
+        met: of.matches,
+    }];
+    all.extend(of.children.iter().flat_map(steps));
     all.push(Step::Close);
     all
 }
 
 /// A post, held against a query.
-pub(super) fn judged(facts: &PostFacts, query: &Query) -> Judged {
-    let (text, said) = facts.lend(|post| {
-        let said = query.explained(Some(&Facts::new(post, query.reading())));
+pub(super) fn judged(facts: &StoredPostFacts, query: &ParsedQuery) -> Judged {
+    let (text, said) = facts.map_query_post(|post| {
+        let said = query.explain(Some(&PostFeatures::new(post, query.match_mode())));
         (post.text.to_owned(), said)
     });
     Judged {
@@ -177,7 +181,7 @@ pub(super) fn judged(facts: &PostFacts, query: &Query) -> Judged {
         username: facts.author.username.clone(),
         text,
         at: facts.row.created_at,
-        met: said.holds == Some(true),
+        met: said.matches == Some(true),
         steps: steps(&said),
     }
 }
@@ -186,13 +190,13 @@ async fn held(
     call: &Call,
     person: UserId,
     post: &str,
-    query: &Query,
+    query: &ParsedQuery,
 ) -> Result<Option<Judged>, Turn> {
     let Some(id) = PostId::parse(post) else {
         return Ok(None);
     };
     let found = call
-        .read(move |tx| Ok(facts::seen(tx, person, id)?))
+        .read(move |tx| Ok(post_facts::find_visible_facts(tx, person, id)?))
         .await?;
     Ok(found.map(|facts| judged(&facts, query)))
 }
@@ -201,7 +205,7 @@ async fn held(
 async fn looked(
     call: &Call,
     person: UserId,
-    query: Query,
+    query: ParsedQuery,
     page: &mut SearchConsole,
 ) -> Result<(), Turn> {
     let recent = page.product == QueryFor::Recent;
@@ -214,7 +218,7 @@ async fn looked(
     };
     let search = Arc::clone(call.search()?);
     match search.catch_up(call.store()).await {
-        Err(Stop::Refused(Refusal::Unavailable)) => {
+        Err(Error::Refused(Refusal::Unavailable)) => {
             let text = "The index is being made; there is nothing to search yet.";
             page.frame.notices.push(Notice::plain(text));
             return Ok(());
@@ -223,25 +227,25 @@ async fn looked(
     }
     let (snapshot, query) = (search.snapshot(), Arc::new(query));
     let work = move |tx: &mut store::Tx<'_>| {
-        let asked = |since, limit| Asked {
+        let asked = |since, limit| PostSearchRequest {
             query: Arc::clone(&query),
-            window: Window {
-                above: i64::MIN,
-                below: i64::MAX,
-                since,
-                until: i64::MAX,
+            window: SearchWindow {
+                after_id: i64::MIN,
+                before_id: i64::MAX,
+                since_ms: since,
+                until_ms: i64::MAX,
             },
             limit,
         };
         let found = search::find(tx, &snapshot, Viewer::user(person), &asked(from, SHOWN))?;
-        let found = facts::of_rows(tx, found.posts, true)?;
+        let found = post_facts::load_facts_of_rows(tx, found.posts, true)?;
         let found: Vec<Judged> = found.iter().map(|one| judged(one, &query)).collect();
         let mut counts = vec![0_u64; span.parts];
         let asked = asked(span.since, 0);
         let counted = search::count(tx, &snapshot, &asked, |at| span.place(at), &mut counts);
         match counted {
             Ok(()) => Ok((found, Some(counts))),
-            Err(Stop::Refused(_)) => Ok((found, None)),
+            Err(Error::Refused(_)) => Ok((found, None)),
             Err(stop) => Err(stop),
         }
     };
@@ -307,11 +311,13 @@ impl Span {
 }
 
 /// Of the newest stored posts, those that meet a query.
-pub(super) async fn found(call: &Call, query: Query) -> Result<Vec<Judged>, Turn> {
+pub(super) async fn found(call: &Call, query: ParsedQuery) -> Result<Vec<Judged>, Turn> {
     let work = move |tx: &mut store::Tx<'_>| {
-        let all = facts::newest(tx, LOOKED_AT)?;
-        let meets = |facts: &&PostFacts| {
-            facts.lend(|post| query::matches(&query, &Facts::new(post, query.reading())))
+        let all = post_facts::load_newest_facts(tx, LOOKED_AT)?;
+        let meets = |facts: &&StoredPostFacts| {
+            facts.map_query_post(|post| {
+                query::matches(&query, &PostFeatures::new(post, query.match_mode()))
+            })
         };
         let met = all.iter().filter(meets).take(SHOWN);
         Ok(met.map(|facts| judged(facts, &query)).collect())

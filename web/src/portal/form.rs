@@ -1,8 +1,8 @@
 //! What a developer says about an app: as typed, as stored, as refused.
 
 use base::{Fault, Refusal};
-use network::apps::{Kind, Permission};
-use network::portal::{Draft, Edit};
+use network::apps::{OAuthClientKind, Permission};
+use network::portal::{AppChanges, AppDraft};
 use pages::{AppForm, AppKind, Field, Level};
 use store::apps::App;
 
@@ -46,8 +46,8 @@ pub(super) fn stored(app: &App, action: String) -> Result<AppForm, Fault> {
 }
 
 /// A new app as typed.
-pub(super) fn draft(form: &AppForm) -> Draft {
-    Draft {
+pub(super) fn draft(form: &AppForm) -> AppDraft {
+    AppDraft {
         name: form.name.value.clone(),
         description: form.description.value.clone(),
         website_url: form.website.value.clone(),
@@ -60,12 +60,12 @@ pub(super) fn draft(form: &AppForm) -> Draft {
 }
 
 /// What changes of an app: what is typed otherwise than it is stored.
-pub(super) fn edit(form: &AppForm, app: &App) -> Edit {
+pub(super) fn edit(form: &AppForm, app: &App) -> AppChanges {
     fn text(typed: &str, stored: &str) -> Option<String> {
         (typed != stored).then(|| typed.to_owned())
     }
     let draft = draft(form);
-    Edit {
+    AppChanges {
         name: text(&draft.name, &app.name),
         description: text(&draft.description, &app.description),
         website_url: text(&draft.website_url, &app.website_url),
@@ -81,7 +81,7 @@ pub(super) fn edit(form: &AppForm, app: &App) -> Edit {
 /// Writes the reasons next to their fields; answers those that belong to none.
 pub(super) fn refuse(form: &mut AppForm, refusal: &Refusal) -> Option<String> {
     let wrong = match refusal {
-        Refusal::Invalid(wrong) => wrong,
+        Refusal::InvalidParameters(wrong) => wrong,
         Refusal::Forbidden { detail, .. } => return Some(detail.to_string()),
         _ => return Some("That did not work.".to_owned()),
     };
@@ -113,19 +113,19 @@ fn callbacks(form: &AppForm) -> Vec<String> {
 /// The kind of an app, as pages name it.
 pub(super) fn kind_of(app: &App) -> Result<AppKind, Fault> {
     Ok(match app.kind.parse()? {
-        Kind::Web => AppKind::Web,
-        Kind::Automated => AppKind::Automated,
-        Kind::Native => AppKind::Native,
-        Kind::SinglePage => AppKind::SinglePage,
+        OAuthClientKind::Web => AppKind::Web,
+        OAuthClientKind::Automated => AppKind::Automated,
+        OAuthClientKind::Native => AppKind::Native,
+        OAuthClientKind::SinglePage => AppKind::SinglePage,
     })
 }
 
-const fn kind(kind: AppKind) -> Kind {
+const fn kind(kind: AppKind) -> OAuthClientKind {
     match kind {
-        AppKind::Web => Kind::Web,
-        AppKind::Automated => Kind::Automated,
-        AppKind::Native => Kind::Native,
-        AppKind::SinglePage => Kind::SinglePage,
+        AppKind::Web => OAuthClientKind::Web,
+        AppKind::Automated => OAuthClientKind::Automated,
+        AppKind::Native => OAuthClientKind::Native,
+        AppKind::SinglePage => OAuthClientKind::SinglePage,
     }
 }
 

@@ -1,10 +1,10 @@
 //! An app's keys and tokens. What is secret stands on the one answer that made it.
 
 use base::{AppId, Fault, Time};
-use network::apps::{Keys as Made, Which};
+use network::apps::{AppCredentialKind, AppCredentials as Made};
 use network::audit;
-use network::oauth2_flow::PLAIN;
-use network::portal::{self, Fresh, OwnToken};
+use network::oauth2_flow::PLAIN_PKCE_USAGE;
+use network::portal::{self, OwnerAccessToken, RotatedCredential};
 use pages::{Key, KeyKind, Keys, Regenerate, Shown, Tab, Value};
 use store::usage::CredentialLastUse;
 
@@ -24,7 +24,7 @@ const ENTRIES: i64 = 200;
 /// What is known of an app's credentials.
 struct Held {
     bearer: Option<String>,
-    token: Option<OwnToken>,
+    token: Option<OwnerAccessToken>,
     used: Vec<CredentialLastUse>,
     /// When credentials were last made anew, newest first.
     renewed: Vec<(String, Time)>,
@@ -79,19 +79,19 @@ pub(crate) fn regenerate(call: Call) -> Pending {
         let kind = kind(&call, &own)?;
         let (by, id) = (own.by(), own.app.id);
         let which = match kind {
-            KeyKind::Api => Some(Which::Api),
-            KeyKind::Bearer => Some(Which::Bearer),
-            KeyKind::Client => Some(Which::Client),
+            KeyKind::Api => Some(AppCredentialKind::Api),
+            KeyKind::Bearer => Some(AppCredentialKind::Bearer),
+            KeyKind::Client => Some(AppCredentialKind::Client),
             KeyKind::Access => None,
         };
         let outcome = call.write(move |tx| {
             let values = if let Some(which) = which {
-                fresh(portal::rotate(tx, &by, id, which)?)
+                fresh(portal::rotate_credential(tx, &by, id, which)?)
             } else {
-                let (token, secret) = portal::renew_own_token(tx, &by, id)?;
+                let (token, secret) = portal::renew_owner_token(tx, &by, id)?;
                 vec![
-                    value("Access token", token.reveal()),
-                    value("Access token secret", secret.reveal()),
+                    value("Access token", token.expose_secret()),
+                    value("Access token secret", secret.expose_secret()),
                 ]
             };
             Ok((values, network::apps::find(tx, id)?))
@@ -107,12 +107,12 @@ pub(crate) fn regenerate(call: Call) -> Pending {
 pub(super) async fn made(call: &Call, own: &Own, keys: Made) -> Result<Reply, Turn> {
     let mut values = vec![
         value("API key", &keys.api_key),
-        value("API secret", keys.api_secret.reveal()),
-        value("Bearer token", keys.bearer.reveal()),
+        value("API secret", keys.api_secret.expose_secret()),
+        value("Bearer token", keys.bearer.expose_secret()),
         value("Client ID", &keys.client_id),
     ];
     if let Some(secret) = &keys.client_secret {
-        values.push(value("Client secret", secret.reveal()));
+        values.push(value("Client secret", secret.expose_secret()));
     }
     let what = own.app.name.clone();
     page(call, own, Some(Shown { what, values })).await
@@ -125,16 +125,19 @@ fn value(name: &str, value: &str) -> Value {
     }
 }
 
-fn fresh(fresh: Fresh) -> Vec<Value> {
+fn fresh(fresh: RotatedCredential) -> Vec<Value> {
     match fresh {
-        Fresh::Api { key, secret } => {
-            vec![value("API key", &key), value("API secret", secret.reveal())]
+        RotatedCredential::Api { key, secret } => {
+            vec![
+                value("API key", &key),
+                value("API secret", secret.expose_secret()),
+            ]
         }
-        Fresh::Bearer(token) => vec![value("Bearer token", token.reveal())],
-        Fresh::Client { id, secret } => {
+        RotatedCredential::Bearer(token) => vec![value("Bearer token", token.expose_secret())],
+        RotatedCredential::Client { id, secret } => {
             vec![
                 value("Client ID", &id),
-                value("Client secret", secret.reveal()),
+                value("Client secret", secret.expose_secret()),
             ]
         }
     }
@@ -156,8 +159,8 @@ async fn held(call: &Call, own: &Own) -> Result<Held, Turn> {
     let work = move |tx: &mut store::Tx<'_>| {
         let bearer = store::apps::bearer_token(tx, id)?;
         Ok(Held {
-            bearer: bearer.map(|bearer| ending(bearer.reveal())),
-            token: portal::own_token(tx, owner, id)?,
+            bearer: bearer.map(|bearer| ending(bearer.expose_secret())),
+            token: portal::find_owner_token(tx, owner, id)?,
             used: store::usage::list_last_uses(tx, id, Some(owner))?,
             renewed: renewed(tx, id)?,
         })
@@ -171,7 +174,7 @@ fn renewed(tx: &mut store::Tx<'_>, id: AppId) -> Result<Vec<(String, Time)>, Fau
         ..audit::AuditFilter::default()
     };
     let entries = audit::list(tx, filter, ENTRIES)?.into_iter();
-    let rotated = entries.filter(|entry| entry.kind == audit::Kind::APP_ROTATE.name());
+    let rotated = entries.filter(|entry| entry.kind == audit::AuditAction::APP_ROTATE.name());
     let named = rotated.filter_map(|entry| {
         let detail: serde_json::Value = serde_json::from_str(&entry.detail).ok()?;
         Some((detail.get("credential")?.as_str()?.to_owned(), entry.at))
@@ -218,7 +221,7 @@ fn keys(own: &Own, held: &Held, warns: bool) -> Result<Vec<Key>, Turn> {
     Ok(vec![
         Key {
             last_used: used("oauth1"),
-            ..key(KeyKind::Api, Some(ending(app.api_secret.reveal())))
+            ..key(KeyKind::Api, Some(ending(app.api_secret.expose_secret())))
         },
         Key {
             last_used: used("bearer"),
@@ -228,13 +231,13 @@ fn keys(own: &Own, held: &Held, warns: bool) -> Result<Vec<Key>, Turn> {
             created: token.map(|token| token.created_at),
             last_used: used("oauth1"),
             note,
-            ..key(KeyKind::Access, token.map(|token| token.ending.clone()))
+            ..key(KeyKind::Access, token.map(|token| token.suffix.clone()))
         },
         Key {
             exists: is_native || client.is_some(),
             public: Some(app.client_id.clone()),
             last_used: used("oauth2"),
-            note: used(PLAIN).filter(|_| warns).map(|at| {
+            note: used(PLAIN_PKCE_USAGE).filter(|_| warns).map(|at| {
                 let day: String = at.to_string().chars().take(10).collect();
                 format!("People were last signed in with the PKCE method “plain” on {day}. Use S256: it also protects against whoever reads along.")
             }),

@@ -1,6 +1,6 @@
 //! What comes on an app's stream, for its owner in a browser.
 
-use base::{Refusal, Speech, Stop};
+use base::{Error, Refusal, Vocabulary};
 use deliver::streams::{Endpoint, Format, Opening};
 use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use pages::{Live, Tab};
@@ -63,7 +63,7 @@ pub(crate) fn events(call: Call) -> Pending {
         };
         let session = match call.hub().open(opening).await {
             Ok(session) => session,
-            Err(Stop::Refused(Refusal::Connection(_))) => {
+            Err(Error::Refused(Refusal::Connection(_))) => {
                 let text = "The app has all the connections open that it may have.";
                 return Ok(why(429, text));
             }
@@ -74,7 +74,7 @@ pub(crate) fn events(call: Call) -> Pending {
         let format = Format {
             wants,
             spoken: Spoken {
-                speech: Speech::Post,
+                speech: Vocabulary::Post,
                 both_metrics: false,
             },
         };

@@ -36,7 +36,7 @@ pub(crate) fn list(call: Call) -> Pending {
         });
         let mut frame = visit.frame(&call);
         // Letters follow the machine's clock.
-        frame.now = base::clock::wall();
+        frame.now = base::clock::wall_time();
         let page = Mailbox {
             frame,
             letters: shown.collect(),
@@ -62,8 +62,8 @@ pub(crate) fn letter(call: Call) -> Pending {
         };
         let front = &call.home.front;
         let mut frame = visit.frame(&call);
-        frame.now = base::clock::wall();
-        let body = found.text.as_ref().map(base::Secret::reveal);
+        frame.now = base::clock::wall_time();
+        let body = found.text.as_ref().map(base::Secret::expose_secret);
         let gone = match found.sent_at {
             Some(_) => "It was handed to the mail server; its text is not kept.".to_owned(),
             None => format!("It was not sent: {}.", found.problem),

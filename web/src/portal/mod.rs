@@ -14,8 +14,8 @@ pub(crate) mod stream;
 pub(crate) mod usage;
 pub(crate) mod webhooks;
 
-use base::{AppId, Refusal, Stop};
-use network::audit::By;
+use base::{AppId, Error, Refusal};
+use network::audit::AuditActor;
 use network::portal;
 use pages::Wrong;
 use store::apps::App;
@@ -44,7 +44,7 @@ impl Own {
         Ok(Self { visit, person, app })
     }
 
-    fn by(&self) -> By {
+    fn by(&self) -> AuditActor {
         self.person.by(&self.visit)
     }
 
@@ -70,11 +70,11 @@ fn not_found(call: &Call, visit: &Visit) -> Turn {
 }
 
 /// What was done, or the page that says why it was not.
-fn heard<T>(call: &Call, visit: &Visit, outcome: Result<T, Stop>) -> Result<T, Turn> {
+fn heard<T>(call: &Call, visit: &Visit, outcome: Result<T, Error>) -> Result<T, Turn> {
     match outcome {
         Ok(done) => Ok(done),
-        Err(Stop::Refused(Refusal::NotFound(_))) => Err(not_found(call, visit)),
-        Err(Stop::Refused(Refusal::Forbidden { .. })) => {
+        Err(Error::Refused(Refusal::NotFound(_))) => Err(not_found(call, visit)),
+        Err(Error::Refused(Refusal::Forbidden { .. })) => {
             Err(errors::page(call, visit, Wrong::Forbidden, None)?.into())
         }
         Err(stop) => Err(stop.into()),

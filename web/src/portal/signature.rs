@@ -1,7 +1,7 @@
 //! Why a signature holds or does not. In development only: it tells what the server expects.
 
-use base::{Refusal, Stop};
-use network::explain::{self, Asked};
+use base::{Error, Refusal};
+use network::explain::{self, SignatureExplainRequest};
 use pages::{Explained, Field, SignatureExplainer};
 
 use crate::call::Call;
@@ -23,7 +23,7 @@ pub(crate) fn answer(call: Call) -> Pending {
     run(async move {
         let visit = Visit::of(&call).await?;
         let form = taken(&call, &visit).await?;
-        let asked = Asked {
+        let asked = SignatureExplainRequest {
             method: form.text("method"),
             url: form.text("url"),
             authorization: form.text("authorization"),
@@ -39,12 +39,12 @@ pub(crate) fn answer(call: Call) -> Pending {
         let theirs = asked.base_string.clone();
         let skew = call.authenticator().skew_ms();
         let explained = call
-            .read(move |tx| explain::explain(tx, &asked, skew))
+            .read(move |tx| explain::explain_signature(tx, &asked, skew))
             .await;
         let mut status = 200;
         match explained {
             Ok(found) => page.explained = Some(said(found, theirs)),
-            Err(Stop::Refused(Refusal::Invalid(wrong))) => {
+            Err(Error::Refused(Refusal::InvalidParameters(wrong))) => {
                 status = 400;
                 for wrong in wrong {
                     let error = Some(format!("{}.", wrong.message));
@@ -73,7 +73,7 @@ fn blank(call: &Call, visit: &Visit) -> SignatureExplainer {
     }
 }
 
-fn said(found: explain::Explained, theirs: Option<String>) -> Explained {
+fn said(found: explain::SignedRequestExplanation, theirs: Option<String>) -> Explained {
     let sentences = found.failures.into_iter().map(|(_, text)| text);
     Explained {
         holds: found.holds,

@@ -1,10 +1,10 @@
 //! The rules of an app's filtered stream: tried on stored posts, added, deleted.
 
-use base::{Refusal, Stop};
+use base::{Error, Refusal};
 use network::apps::AccessLevel;
-use network::rules::{self, NewRule};
+use network::rules::{self, NewStreamRule};
 use pages::{Field, Pager, RuleLine, StreamRules, Tab};
-use query::{Dialect, Level, Query, parse};
+use query::{AccessTier, ParsedQuery, QueryDialect, parse};
 use store::rules::{StreamProduct, StreamRule};
 
 use super::console::{LOOKED_AT, faults, found};
@@ -55,7 +55,7 @@ pub(crate) fn send(call: Call) -> Pending {
             page.tried = Some(found(&call, query).await?);
             return Ok(own.visit.page(&call, &page)?);
         }
-        let refused = add(&call, &own, (value, tag), &query, dialect.rules()).await?;
+        let refused = add(&call, &own, (value, tag), &query, dialect.max_rules()).await?;
         if refused.is_some() {
             page.value.error = refused;
             return Ok(own.visit.page(&call, &page)?.status(400));
@@ -69,10 +69,10 @@ async fn add(
     call: &Call,
     own: &Own,
     (value, tag): (String, String),
-    query: &Query,
+    query: &ParsedQuery,
     most: usize,
 ) -> Result<Option<String>, Turn> {
-    let new = NewRule {
+    let new = NewStreamRule {
         value,
         canonical: query.to_string(),
         tag,
@@ -91,7 +91,7 @@ async fn add(
     match call.write(work).await {
         Ok(added) if added.rules.is_empty() => Ok(Some("The app has this rule already.".into())),
         Ok(_) => Ok(None),
-        Err(Stop::Refused(Refusal::RuleCap { most })) => Ok(Some(format!(
+        Err(Error::Refused(Refusal::RuleLimitReached { limit: most })) => Ok(Some(format!(
             "The app has {most} rules, and may have no more."
         ))),
         Err(stop) => Err(stop.into()),
@@ -120,13 +120,13 @@ pub(super) fn is_enterprise(own: &Own) -> bool {
 }
 
 /// The language as the app may use it.
-fn dialect(own: &Own) -> Dialect {
+fn dialect(own: &Own) -> QueryDialect {
     let level = if is_enterprise(own) {
-        Level::Enterprise
+        AccessTier::Enterprise
     } else {
-        Level::SelfServe
+        AccessTier::SelfServe
     };
-    Dialect::new(query::Product::Stream, level)
+    QueryDialect::new(query::QueryProduct::Stream, level)
 }
 
 async fn page(call: &Call, own: &Own) -> Result<StreamRules, Turn> {
@@ -179,7 +179,7 @@ async fn page(call: &Call, own: &Own) -> Result<StreamRules, Turn> {
         rules: rules.iter().map(line).collect(),
         count: (
             u64::try_from(count).unwrap_or(0),
-            u64::try_from(dialect(own).rules()).unwrap_or(0),
+            u64::try_from(dialect(own).max_rules()).unwrap_or(0),
         ),
         app: shown,
     })

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use base::clock::wall;
-use base::{Speech, Time, UserId};
+use base::clock::wall_time;
+use base::{Time, UserId, Vocabulary};
 use network::portal;
 use network::usage::WINDOW_MS;
 use pages::{Notice, Pager, Usage, Window};
@@ -25,7 +25,7 @@ pub(crate) fn show(call: Call) -> Pending {
         let own = Own::of(&call).await?;
         let mut frame = own.visit.frame(&call);
         // Limits follow the machine's clock.
-        frame.now = wall();
+        frame.now = wall_time();
         let mut windows = if call.home.limiter.is_off() {
             let text = "Rate limits are off: calls are counted, and nobody is refused.";
             frame.notices.push(Notice::plain(text));
@@ -49,7 +49,11 @@ pub(crate) fn show(call: Call) -> Pending {
 }
 
 fn spelled(endpoint: &Endpoint) -> String {
-    format!("{} {}", endpoint.method, spell(endpoint.path, Speech::Post))
+    format!(
+        "{} {}",
+        endpoint.method,
+        spell(endpoint.path, Vocabulary::Post)
+    )
 }
 
 /// The windows that calls are held against.
@@ -62,7 +66,10 @@ async fn counted(call: &Call, own: &Own) -> Result<Vec<Window>, Turn> {
             _ => limits.app,
         })
     };
-    let counted = call.home.limiter.of_app(own.app.id.get(), windows, wall());
+    let counted = call
+        .home
+        .limiter
+        .of_app(own.app.id.get(), windows, wall_time());
     let names = names(call, &counted).await?;
     let shown = counted.into_iter().filter_map(|one| {
         let counts = match one.pool {
@@ -107,10 +114,10 @@ async fn names(call: &Call, counted: &[Counted]) -> Result<HashMap<i64, String>,
 /// Where nothing is limited: the calls of the current window as they were written down.
 async fn noted(call: &Call, own: &Own) -> Result<Vec<Window>, Turn> {
     let (owner, id) = (own.person.user.id, own.app.id);
-    let now = wall().ms();
+    let now = wall_time().ms();
     let from = Time::from_ms(now.saturating_sub(now.rem_euclid(WINDOW_MS)));
     let used = call
-        .read(move |tx| portal::usage(tx, owner, id, from))
+        .read(move |tx| portal::load_usage(tx, owner, id, from))
         .await;
     let used = heard(call, &own.visit, used)?;
     let shown = used.calls.into_iter().filter_map(|calls| {

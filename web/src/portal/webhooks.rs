@@ -1,6 +1,6 @@
 //! An app's webhooks: their challenges and deliveries, and what may be done about them.
 
-use base::{Fault, Stop, Time};
+use base::{Error, Fault, Time};
 use deliver::webhooks::{Challenged, sign};
 use network::webhooks as rules;
 use pages::{Challenge, Hook, Notice, Sent, Tab, Try, Webhooks};
@@ -51,13 +51,13 @@ pub(crate) fn act(call: Call) -> Pending {
                 let path = Tab::Webhooks.of(&own.shown());
                 Ok(see(&format!("{path}?{what}")))
             }
-            Err(Stop::Refused(refusal)) => {
+            Err(Error::Refused(refusal)) => {
                 let why = detail(&refusal).to_owned();
                 Ok(page(&call, &own, None, Some(why)).await?.status(400))
             }
             Err(stop) => Err(heard::<()>(&call, &own.visit, Err(stop))
                 .err()
-                .unwrap_or_else(|| Turn::from(Stop::from(Fault::new("a refusal that is none"))))),
+                .unwrap_or_else(|| Turn::from(Error::from(Fault::new("a refusal that is none"))))),
         }
     })
 }
@@ -66,9 +66,9 @@ fn id(sent: &Form<'_>, name: &'static str) -> i64 {
     sent.text(name).parse().unwrap_or(0)
 }
 
-async fn challenge(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static str, Stop> {
+async fn challenge(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static str, Error> {
     let (app, id) = (own.app.id, id(sent, "webhook"));
-    let webhook = call.read(move |tx| rules::own(tx, app, id)).await?;
+    let webhook = call.read(move |tx| rules::find_owned(tx, app, id)).await?;
     let challenged = challenged(call, own, &webhook).await?;
     let failure = challenged.failure.clone();
     let desk = call.home.webhooks.clone();
@@ -81,11 +81,11 @@ async fn challenge(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static s
     }
 }
 
-fn refused(why: impl Into<std::borrow::Cow<'static, str>>) -> Stop {
+fn refused(why: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     base::Refusal::forbidden(why).into()
 }
 
-async fn challenged(call: &Call, own: &Own, webhook: &Webhook) -> Result<Challenged, Stop> {
+async fn challenged(call: &Call, own: &Own, webhook: &Webhook) -> Result<Challenged, Error> {
     let desk = &call.home.webhooks;
     let place = desk.read(&webhook.url).map_err(refused)?;
     let (secret, chance) = (&own.app.api_secret, &call.context().rng);
@@ -95,20 +95,20 @@ async fn challenged(call: &Call, own: &Own, webhook: &Webhook) -> Result<Challen
         .await?)
 }
 
-async fn resend(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static str, Stop> {
+async fn resend(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static str, Error> {
     let (app, id, delivery) = (own.app.id, id(sent, "webhook"), id(sent, "delivery"));
     call.write(move |tx| {
-        rules::own(tx, app, id)?;
-        rules::resend(tx, id, delivery)
+        rules::find_owned(tx, app, id)?;
+        rules::resend_delivery(tx, id, delivery)
     })
     .await?;
     Ok("resent")
 }
 
-async fn replay(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static str, Stop> {
+async fn replay(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static str, Error> {
     let (app, id) = (own.app.id, id(sent, "webhook"));
-    let span = rules::span(call.now(), &sent.text("from"), &sent.text("to"))?;
-    call.write(move |tx| rules::replay(tx, app, id, span))
+    let span = rules::parse_replay_range(call.now(), &sent.text("from"), &sent.text("to"))?;
+    call.write(move |tx| rules::start_replay(tx, app, id, span))
         .await?;
     Ok("replaying")
 }
@@ -142,7 +142,7 @@ async fn page(
     Ok(own.visit.page(call, &page)?)
 }
 
-fn hook(tx: &mut Tx<'_>, webhook: Webhook) -> Result<Hook, Stop> {
+fn hook(tx: &mut Tx<'_>, webhook: Webhook) -> Result<Hook, Error> {
     let end = (Time::from_ms(i64::MAX), i64::MAX);
     let mut sent = Vec::new();
     for delivery in deliveries::list_before(tx, webhook.id, end, NEWEST)? {
@@ -192,10 +192,10 @@ fn shown(delivery: Delivery, tries: Vec<DeliveryAttempt>) -> Sent {
 pub(crate) fn answer(call: Call) -> Pending {
     Box::pin(async move {
         let app = base::AppId::parse(call.path_text("id")?);
-        let app = app.ok_or(base::Refusal::NoSuchPath)?;
+        let app = app.ok_or(base::Refusal::RouteNotFound)?;
         let token = call.text("crc_token").unwrap_or_default().to_owned();
         let found = call.read(move |tx| network::apps::find(tx, app)).await;
-        let found = found.map_err(|_| Stop::from(base::Refusal::NoSuchPath))?;
+        let found = found.map_err(|_| Error::from(base::Refusal::RouteNotFound))?;
         let token = sign(&found.api_secret, token.as_bytes());
         Ok(Reply::json(200, &json!({ "response_token": token })))
     })

@@ -7,10 +7,10 @@ mod work;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::id::kind;
-use base::{Id, Refusal, Stop};
+use base::id::marker;
+use base::{Error, Id, Refusal};
 use edge::Shutdown;
-use media::{Broken, Files};
+use media::{FileStore, FileStoreError};
 use store::Store;
 use tokio::sync::{Notify, Semaphore};
 
@@ -27,7 +27,7 @@ const INCOMING: &str = "uploads/incoming";
 #[derive(Clone)]
 pub struct Uploads {
     store: Arc<Store>,
-    files: Files,
+    files: FileStore,
     gate: Arc<Semaphore>,
     wake: Arc<Notify>,
 }
@@ -40,7 +40,7 @@ impl std::fmt::Debug for Uploads {
 
 impl Uploads {
     /// Over the files of a platform.
-    pub fn new(store: Arc<Store>, files: Files) -> Self {
+    pub fn new(store: Arc<Store>, files: FileStore) -> Self {
         Self {
             store,
             files,
@@ -50,7 +50,7 @@ impl Uploads {
     }
 
     /// Where files are kept.
-    pub const fn files(&self) -> &Files {
+    pub const fn files(&self) -> &FileStore {
         &self.files
     }
 
@@ -65,7 +65,7 @@ impl Uploads {
         while !shutdown.is_triggered() {
             let worked = tokio::select! {
                 worked = self.next() => worked,
-                () = shutdown.triggered() => return,
+                () = shutdown.wait() => return,
             };
             let more = worked.unwrap_or_else(|stop| {
                 tracing::warn!(?stop, "an upload was not looked at; it is tried again");
@@ -75,7 +75,7 @@ impl Uploads {
                 tokio::select! {
                     () = self.wake.notified() => {}
                     () = tokio::time::sleep(LOOK_EVERY) => {}
-                    () = shutdown.triggered() => return,
+                    () = shutdown.wait() => return,
                 }
             }
         }
@@ -83,7 +83,7 @@ impl Uploads {
 
     /// What a process before this one left unfinished.
     async fn take_up(&self) {
-        if let Err(error) = self.files.clear(INCOMING) {
+        if let Err(error) = self.files.remove_folder(INCOMING) {
             tracing::warn!(%error, "bodies that broke off could not be removed");
         }
         let taken = self.store.write(|tx| {
@@ -103,17 +103,17 @@ impl Uploads {
 }
 
 /// Where the files of an upload are while it is one.
-fn folder(id: Id<kind::Media>) -> String {
+fn folder(id: Id<marker::MediaMarker>) -> String {
     format!("uploads/{id}")
 }
 
 /// Where a segment of an upload is.
-pub(crate) fn segment(id: Id<kind::Media>, place: i64) -> String {
+pub(crate) fn segment(id: Id<marker::MediaMarker>, place: i64) -> String {
     format!("uploads/{id}/{place}")
 }
 
 /// The store of files failed: our doing, and perhaps over in a moment.
-pub(crate) fn broken(error: Broken) -> Stop {
+pub(crate) fn broken(error: FileStoreError) -> Error {
     tracing::error!(%error, "files can be neither stored nor read");
     Refusal::Unavailable.into()
 }

@@ -1,13 +1,13 @@
 //! What an upload's request sends: texts, and a file that goes to its place bit by bit.
 
-use base::{Fault, Refusal, Stop, Word};
+use base::{Error, Fault, Refusal, VocabularyWord};
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::{Bytes, BytesMut};
 use edge::BodyError;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use media::{Files, Format, VIDEO_BYTES};
+use media::{FileStore, MediaFormat, VIDEO_BYTES};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ impl Sent {
 }
 
 /// Reads what a request sends, however it is put.
-pub(crate) async fn receive(call: &mut Call, files: &Files) -> Result<Sent, Stop> {
+pub(crate) async fn receive(call: &mut Call, files: &FileStore) -> Result<Sent, Error> {
     let mut sent = Sent::default();
     if ContentType::of(&call.head().headers) == ContentType::Other {
         parts(call, files, &mut sent).await?;
@@ -76,7 +76,7 @@ pub(crate) async fn receive(call: &mut Call, files: &Files) -> Result<Sent, Stop
 }
 
 /// JSON or a form, which has been read and checked.
-async fn members(call: &Call, files: &Files, sent: &mut Sent) -> Result<(), Stop> {
+async fn members(call: &Call, files: &FileStore, sent: &mut Sent) -> Result<(), Error> {
     let body = call.body();
     for (name, value) in body.raw() {
         if name == "media" || name == "media_data" {
@@ -93,10 +93,10 @@ async fn members(call: &Call, files: &Files, sent: &mut Sent) -> Result<(), Stop
         sent.texts.push((name.clone(), text));
     }
     let mut names = ["media", "media_data"].into_iter();
-    let file = names.find_map(|name| Some((name, body.get(Word::same(name))?)));
+    let file = names.find_map(|name| Some((name, body.get(VocabularyWord::same_in_both(name))?)));
     if let Some((name, value)) = file {
         let Value::String(text) = value else {
-            return Err(Refusal::invalid(
+            return Err(Refusal::invalid_parameter(
                 name,
                 "",
                 format!("$.{name}: a string in base64 is expected"),
@@ -111,10 +111,10 @@ async fn members(call: &Call, files: &Files, sent: &mut Sent) -> Result<(), Stop
 /// A file in base64.
 async fn decoded(
     call: &Call,
-    files: &Files,
+    files: &FileStore,
     name: &'static str,
     text: &[u8],
-) -> Result<Incoming, Stop> {
+) -> Result<Incoming, Error> {
     let text: Vec<u8> = text
         .iter()
         .copied()
@@ -122,9 +122,9 @@ async fn decoded(
         .collect();
     let bytes = BASE64
         .decode(text)
-        .map_err(|_| Refusal::invalid(name, "", format!("`{name}` is not in base64")))?;
+        .map_err(|_| Refusal::invalid_parameter(name, "", format!("`{name}` is not in base64")))?;
     if bytes.is_empty() {
-        return Err(Refusal::missing(name).into());
+        return Err(Refusal::missing_parameter(name).into());
     }
     let incoming = Incoming {
         name: passing(call)?,
@@ -137,18 +137,21 @@ async fn decoded(
 }
 
 fn head_of(bytes: &[u8]) -> Bytes {
-    let head = bytes.get(..Format::HEAD).unwrap_or(bytes);
+    let head = bytes.get(..MediaFormat::HEAD_BYTES).unwrap_or(bytes);
     Bytes::copy_from_slice(head)
 }
 
 fn passing(call: &Call) -> Result<String, Fault> {
-    Ok(format!("{INCOMING}/{}", call.context().rng.token(24)?))
+    Ok(format!(
+        "{INCOMING}/{}",
+        call.context().rng.random_token(24)?
+    ))
 }
 
 /// Parts, one after the other.
-async fn parts(call: &mut Call, files: &Files, sent: &mut Sent) -> Result<(), Stop> {
+async fn parts(call: &mut Call, files: &FileStore, sent: &mut Sent) -> Result<(), Error> {
     let head = call.head();
-    let unsupported = |expected| Refusal::UnsupportedMedia { expected };
+    let unsupported = |expected| Refusal::UnsupportedMediaType { expected };
     if head.headers.contains_key(CONTENT_ENCODING) {
         return Err(unsupported("without a Content-Encoding").into());
     }
@@ -159,7 +162,7 @@ async fn parts(call: &mut Call, files: &Files, sent: &mut Sent) -> Result<(), St
     let boundary = multer::parse_boundary(kind.unwrap_or_default());
     let boundary = boundary.map_err(|_| unsupported(EXPECTED))?;
     let stream = futures_util::stream::unfold(call.take_body(), |mut body| async {
-        let next = body.chunk().await.transpose()?;
+        let next = body.next_chunk().await.transpose()?;
         Some((next, body))
     });
     let limits = SizeLimit::new().whole_stream(VIDEO_BYTES.saturating_add(1024 * 1024));
@@ -176,7 +179,12 @@ async fn parts(call: &mut Call, files: &Files, sent: &mut Sent) -> Result<(), St
     Ok(())
 }
 
-async fn part(call: &Call, files: &Files, sent: &mut Sent, field: Field<'_>) -> Result<(), Stop> {
+async fn part(
+    call: &Call,
+    files: &FileStore,
+    sent: &mut Sent,
+    field: Field<'_>,
+) -> Result<(), Error> {
     let name = field.name().unwrap_or_default().to_owned();
     let twice = sent.texts.iter().any(|(known, _)| *known == name);
     let second = sent.media.is_some() && (name == "media" || name == "media_data");
@@ -193,7 +201,7 @@ async fn part(call: &Call, files: &Files, sent: &mut Sent, field: Field<'_>) -> 
         _ if is_declared(call, &name) => {
             let bytes = text(field, TEXT).await?;
             let text = String::from_utf8(bytes.to_vec());
-            let text = text.map_err(|_| Refusal::not_valid(name.clone(), ""))?;
+            let text = text.map_err(|_| Refusal::invalid_value(name.clone(), ""))?;
             sent.texts.push((name, text));
         }
         // The older interface passes over what it does not know.
@@ -204,7 +212,7 @@ async fn part(call: &Call, files: &Files, sent: &mut Sent, field: Field<'_>) -> 
                 "$.{shown}: is not defined in the schema and the schema does not allow additional \
                  properties"
             );
-            return Err(Refusal::invalid(shown, "", message).into());
+            return Err(Refusal::invalid_parameter(shown, "", message).into());
         }
     }
     Ok(())
@@ -215,13 +223,13 @@ fn is_declared(call: &Call, name: &str) -> bool {
     let Body::Parts(members) = call.endpoint().body else {
         return false;
     };
-    members.iter().any(|member| member.name.is(name))
+    members.iter().any(|member| member.name.matches(name))
 }
 
 /// A file, written as it comes.
-async fn file(call: &Call, files: &Files, mut field: Field<'_>) -> Result<Incoming, Stop> {
+async fn file(call: &Call, files: &FileStore, mut field: Field<'_>) -> Result<Incoming, Error> {
     let name = passing(call)?;
-    let mut writing = files.write(&name).await.map_err(broken)?;
+    let mut writing = files.start_write(&name).await.map_err(broken)?;
     let mut head = BytesMut::new();
     loop {
         let chunk = match field.chunk().await {
@@ -232,13 +240,13 @@ async fn file(call: &Call, files: &Files, mut field: Field<'_>) -> Result<Incomi
                 return Err(unread(error).into());
             }
         };
-        let room = Format::HEAD.saturating_sub(head.len());
+        let room = MediaFormat::HEAD_BYTES.saturating_sub(head.len());
         head.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
-        writing.push(&chunk).await.map_err(broken)?;
+        writing.append(&chunk).await.map_err(broken)?;
     }
-    if writing.written() == 0 {
+    if writing.bytes_written() == 0 {
         writing.abort().await;
-        return Err(Refusal::missing("media").into());
+        return Err(Refusal::missing_parameter("media").into());
     }
     Ok(Incoming {
         name,
@@ -248,11 +256,11 @@ async fn file(call: &Call, files: &Files, mut field: Field<'_>) -> Result<Incomi
 }
 
 /// A part that is at hand when it is used.
-async fn text(mut field: Field<'_>, limit: usize) -> Result<Bytes, Stop> {
+async fn text(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {
     let mut all = BytesMut::new();
     while let Some(chunk) = field.chunk().await.map_err(unread)? {
         if all.len().saturating_add(chunk.len()) > limit {
-            return Err(Refusal::TooLarge { limit }.into());
+            return Err(Refusal::BodyTooLarge { limit }.into());
         }
         all.extend_from_slice(&chunk);
     }
@@ -263,12 +271,12 @@ async fn text(mut field: Field<'_>, limit: usize) -> Result<Bytes, Stop> {
 fn unread(error: multer::Error) -> Refusal {
     if let multer::Error::StreamSizeExceeded { .. } = error {
         let limit = usize::try_from(VIDEO_BYTES).unwrap_or(usize::MAX);
-        return Refusal::TooLarge { limit };
+        return Refusal::BodyTooLarge { limit };
     }
     if let multer::Error::StreamReadFailed(inner) = &error
         && let Some(BodyError::TimedOut) = inner.downcast_ref::<BodyError>()
     {
-        return Refusal::TooSlow;
+        return Refusal::BodyTimeout;
     }
     body::whole("The request body is not complete multipart/form-data.")
 }

@@ -1,6 +1,6 @@
 //! What nobody finished or posted goes after a day, its bytes with it.
 
-use base::Stop;
+use base::Error;
 use store::{event_log, media, uploads};
 
 use super::{Uploads, broken, folder};
@@ -10,7 +10,7 @@ const BATCH: i64 = 100;
 
 impl Uploads {
     /// Removes what has had its time.
-    pub async fn sweep(&self) -> Result<(), Stop> {
+    pub async fn sweep(&self) -> Result<(), Error> {
         loop {
             let gone = self.sweep_media().await? + self.sweep_uploads().await?;
             if gone == 0 {
@@ -19,7 +19,7 @@ impl Uploads {
         }
     }
 
-    async fn sweep_media(&self) -> Result<usize, Stop> {
+    async fn sweep_media(&self) -> Result<usize, Error> {
         let waits = self
             .store
             .read(|tx| Ok(!media::list_expired(tx, 1)?.is_empty()))
@@ -28,7 +28,7 @@ impl Uploads {
             return Ok(0);
         }
         // While files cannot be deleted their records stay, or nobody would know of them.
-        self.files.check().await.map_err(broken)?;
+        self.files.check_bucket().await.map_err(broken)?;
         let removed = self.store.write(|tx| {
             let mut removed = Vec::new();
             for one in media::list_expired(tx, BATCH)? {
@@ -47,11 +47,13 @@ impl Uploads {
     }
 
     /// The files go first: as long as there is a record, it is tried again.
-    async fn sweep_uploads(&self) -> Result<usize, Stop> {
+    async fn sweep_uploads(&self) -> Result<usize, Error> {
         let expired = self.store.read(|tx| Ok(uploads::list_expired(tx, BATCH)?));
         let expired = expired.await?;
         for upload in &expired {
-            self.files.clear(&folder(upload.id)).map_err(broken)?;
+            self.files
+                .remove_folder(&folder(upload.id))
+                .map_err(broken)?;
             let id = upload.id;
             self.store
                 .write(move |tx| Ok(uploads::delete(tx, id)?))

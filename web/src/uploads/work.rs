@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use base::{Fault, Refusal, Stop};
-use media::{Format, SUBTITLE_BYTES, Smaller, Still, Unfit, measure_still, measure_video};
-use network::uploads::{self as rules, Found, Kind, LEASE_MS};
+use base::{Error, Fault, Refusal};
+use media::{
+    ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES, measure_image,
+    measure_video,
+};
+use network::uploads::{self as rules, LEASE_MS, ProcessedUpload, UploadKind};
 use store::media::Media;
 use store::uploads::{self as stored, MediaUpload, UploadState};
 
@@ -17,11 +20,11 @@ const UNSTORED: &str = "The file could not be stored.";
 const HOLD_EVERY: Duration = Duration::from_secs(20);
 
 /// What was measured, and the pictures that were made beside it.
-type Measured = Result<(Found, Vec<Smaller>), Unfit>;
+type Measured = Result<(ProcessedUpload, Vec<ResizedImage>), MediaRejection>;
 
 impl Uploads {
     /// Looks at the next upload that waits; false when none does.
-    pub(super) async fn next(&self) -> Result<bool, Stop> {
+    pub(super) async fn next(&self) -> Result<bool, Error> {
         let claimed = self.store.write(|tx| {
             let until = tx.now().plus_ms(LEASE_MS);
             Ok(stored::claim_next(tx, until)?)
@@ -36,7 +39,10 @@ impl Uploads {
     }
 
     /// Makes media of an upload whose segments are all there.
-    pub(crate) async fn finish(&self, upload: &MediaUpload) -> Result<Result<Media, Unfit>, Stop> {
+    pub(crate) async fn finish(
+        &self,
+        upload: &MediaUpload,
+    ) -> Result<Result<Media, MediaRejection>, Error> {
         let whole = format!("{}/whole", folder(upload.id));
         let size = self.join(upload, &whole).await?;
         self.hold(upload, 50).await?;
@@ -48,12 +54,12 @@ impl Uploads {
             }
         };
         // What cannot be removed now is when the upload has had its time.
-        let _left = self.files.clear(&folder(upload.id));
+        let _left = self.files.remove_folder(&folder(upload.id));
         Ok(outcome)
     }
 
     /// Says how far it is, and keeps others from taking it up.
-    async fn hold(&self, upload: &MediaUpload, percent: i64) -> Result<(), Stop> {
+    async fn hold(&self, upload: &MediaUpload, percent: i64) -> Result<(), Error> {
         if upload.state != UploadState::Processing {
             return Ok(());
         }
@@ -66,7 +72,7 @@ impl Uploads {
     }
 
     /// Brings the whole to its place, which may be far away, for as long as it takes.
-    async fn bring(&self, upload: &MediaUpload, whole: &str, path: &str) -> Result<(), Stop> {
+    async fn bring(&self, upload: &MediaUpload, whole: &str, path: &str) -> Result<(), Error> {
         let mut coming = std::pin::pin!(self.files.rename(whole, path));
         loop {
             tokio::select! {
@@ -76,7 +82,7 @@ impl Uploads {
         }
     }
 
-    async fn fail(&self, upload: &MediaUpload, failure: String) -> Result<(), Stop> {
+    async fn fail(&self, upload: &MediaUpload, failure: String) -> Result<(), Error> {
         let id = upload.id;
         let failed = self
             .store
@@ -89,12 +95,12 @@ impl Uploads {
         &self,
         upload: &MediaUpload,
         whole: &str,
-        found: Found,
-        sizes: &[Smaller],
-    ) -> Result<Media, Stop> {
-        let path = found.path(upload);
+        found: ProcessedUpload,
+        sizes: &[ResizedImage],
+    ) -> Result<Media, Error> {
+        let path = found.file_path(upload);
         let published = self.publish(upload, whole, found, sizes).await;
-        if let Err(Stop::Refused(Refusal::Unavailable)) = published {
+        if let Err(Error::Refused(Refusal::Unavailable)) = published {
             let names = sizes.iter().map(|one| smaller(&path, one));
             for name in names.chain([path.clone()]) {
                 // What the store does not take it may not let go of either.
@@ -103,19 +109,19 @@ impl Uploads {
                 }
             }
             self.fail(upload, UNSTORED.to_owned()).await?;
-            let _left = self.files.clear(&folder(upload.id));
+            let _left = self.files.remove_folder(&folder(upload.id));
         }
         published
     }
 
-    async fn join(&self, upload: &MediaUpload, whole: &str) -> Result<u64, Stop> {
+    async fn join(&self, upload: &MediaUpload, whole: &str) -> Result<u64, Error> {
         let id = upload.id;
         let segments = self
             .store
             .read(move |tx| Ok(stored::list_segments(tx, id)?))
             .await?;
         let names: Vec<String> = segments.iter().map(|one| segment(id, one.index)).collect();
-        self.files.join(&names, whole).await.map_err(broken)
+        self.files.concatenate(&names, whole).await.map_err(broken)
     }
 
     async fn measure(
@@ -123,16 +129,20 @@ impl Uploads {
         upload: &MediaUpload,
         whole: &str,
         size: u64,
-    ) -> Result<Measured, Stop> {
-        let _turn = self.gate.acquire().await.map_err(Fault::when("waiting"))?;
-        let head = self.files.head(whole).await.map_err(broken)?;
-        let Some(format) = Format::sniff(&head) else {
-            return Ok(Err(Unfit::Unknown));
+    ) -> Result<Measured, Error> {
+        let _turn = self
+            .gate
+            .acquire()
+            .await
+            .map_err(Fault::context("waiting"))?;
+        let head = self.files.read_head(whole).await.map_err(broken)?;
+        let Some(format) = MediaFormat::sniff(&head) else {
+            return Ok(Err(MediaRejection::Unknown));
         };
         let length = i64::try_from(size).unwrap_or(i64::MAX);
         let measured = match format {
-            Format::Mp4 => self.video(whole, size).await?,
-            Format::Vtt | Format::Srt => self.subtitles(whole, size, format).await?,
+            MediaFormat::Mp4 => self.video(whole, size).await?,
+            MediaFormat::Vtt | MediaFormat::Srt => self.subtitles(whole, size, format).await?,
             _ => self.picture(whole, size).await?,
         };
         Ok(measured.and_then(|(mut found, sizes)| {
@@ -144,18 +154,19 @@ impl Uploads {
         }))
     }
 
-    async fn picture(&self, whole: &str, size: u64) -> Result<Measured, Stop> {
+    async fn picture(&self, whole: &str, size: u64) -> Result<Measured, Error> {
         if size > media::GIF_BYTES {
-            return Ok(Err(Unfit::TooLarge(media::GIF_BYTES)));
+            return Ok(Err(MediaRejection::TooLarge(media::GIF_BYTES)));
         }
-        let bytes = self.files.whole(whole).await.map_err(broken)?;
+        let bytes = self.files.read_whole(whole).await.map_err(broken)?;
         let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
-        let looked = tokio::task::spawn_blocking(move || measure_still(&bytes));
+        let looked = tokio::task::spawn_blocking(move || measure_image(&bytes));
         // A decoder that fell over its input has not understood it.
-        let still = looked.await.unwrap_or(Err(Unfit::Unknown));
+        let still = looked.await.unwrap_or(Err(MediaRejection::Unknown));
         let mut kept = 0;
-        if let Ok(Still {
-            bare: Some(bare), ..
+        if let Ok(ImageProperties {
+            stripped: Some(bare),
+            ..
         }) = &still
         {
             kept = i64::try_from(bare.len()).unwrap_or(i64::MAX);
@@ -164,15 +175,16 @@ impl Uploads {
         }
         Ok(still.map(|still| {
             let endings = still.sizes.iter();
-            let endings = endings.map(|one| format!("{}.{}", one.size.name, one.format.ending()));
-            let found = Found {
+            let endings =
+                endings.map(|one| format!("{}.{}", one.size.name, one.format.extension()));
+            let found = ProcessedUpload {
                 kind: if still.animated {
-                    Kind::AnimatedGif
+                    UploadKind::AnimatedGif
                 } else {
-                    Kind::Photo
+                    UploadKind::Photo
                 },
                 content_type: still.format.content_type(),
-                ending: still.format.ending(),
+                extension: still.format.extension(),
                 size: kept,
                 width: still.width.into(),
                 height: still.height.into(),
@@ -184,16 +196,16 @@ impl Uploads {
         }))
     }
 
-    async fn video(&self, whole: &str, size: u64) -> Result<Measured, Stop> {
-        let file = self.files.open(whole).await.map_err(broken)?;
+    async fn video(&self, whole: &str, size: u64) -> Result<Measured, Error> {
+        let file = self.files.open_local(whole).await.map_err(broken)?;
         let file = file.ok_or_else(|| Fault::new("an upload's file is gone"))?;
         let looked = tokio::task::spawn_blocking(move || measure_video(file, size));
-        let video = looked.await.unwrap_or(Err(Unfit::Unknown));
+        let video = looked.await.unwrap_or(Err(MediaRejection::Unknown));
         Ok(video.map(|video| {
-            let found = Found {
-                kind: Kind::Video,
-                content_type: Format::Mp4.content_type(),
-                ending: Format::Mp4.ending(),
+            let found = ProcessedUpload {
+                kind: UploadKind::Video,
+                content_type: MediaFormat::Mp4.content_type(),
+                extension: MediaFormat::Mp4.extension(),
                 size: 0,
                 width: video.width.into(),
                 height: video.height.into(),
@@ -205,19 +217,24 @@ impl Uploads {
         }))
     }
 
-    async fn subtitles(&self, whole: &str, size: u64, format: Format) -> Result<Measured, Stop> {
+    async fn subtitles(
+        &self,
+        whole: &str,
+        size: u64,
+        format: MediaFormat,
+    ) -> Result<Measured, Error> {
         if size > SUBTITLE_BYTES {
-            return Ok(Err(Unfit::TooLarge(SUBTITLE_BYTES)));
+            return Ok(Err(MediaRejection::TooLarge(SUBTITLE_BYTES)));
         }
-        let bytes = self.files.whole(whole).await.map_err(broken)?;
+        let bytes = self.files.read_whole(whole).await.map_err(broken)?;
         let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
         if std::str::from_utf8(&bytes).is_err() {
-            return Ok(Err(Unfit::Damaged(format)));
+            return Ok(Err(MediaRejection::Damaged(format)));
         }
-        let found = Found {
-            kind: Kind::Subtitles,
+        let found = ProcessedUpload {
+            kind: UploadKind::Subtitles,
             content_type: format.content_type(),
-            ending: format.ending(),
+            extension: format.extension(),
             size: 0,
             width: 0,
             height: 0,
@@ -233,10 +250,10 @@ impl Uploads {
         &self,
         upload: &MediaUpload,
         whole: &str,
-        found: Found,
-        sizes: &[Smaller],
-    ) -> Result<Media, Stop> {
-        let path = found.path(upload);
+        found: ProcessedUpload,
+        sizes: &[ResizedImage],
+    ) -> Result<Media, Error> {
+        let path = found.file_path(upload);
         for one in sizes {
             let name = smaller(&path, one);
             let put = self.files.put(&name, one.bytes.clone()).await;
@@ -245,27 +262,35 @@ impl Uploads {
         self.bring(upload, whole, &path).await?;
         let upload = upload.clone();
         self.store
-            .write(move |tx| rules::publish(tx, &upload, &found))
+            .write(move |tx| rules::publish_media(tx, &upload, &found))
             .await
     }
 }
 
 /// Where a smaller picture is, beside the file at a path.
-fn smaller(path: &str, one: &Smaller) -> String {
+fn smaller(path: &str, one: &ResizedImage) -> String {
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
-    format!("{stem}.{}.{}", one.size.name, one.format.ending())
+    format!("{stem}.{}.{}", one.size.name, one.format.extension())
 }
 
 /// The kind of media that comes of an upload: what its bytes are, if that is what was announced.
-fn settle(upload: &MediaUpload, found: Kind, format: Format) -> Result<Kind, Unfit> {
+fn settle(
+    upload: &MediaUpload,
+    found: UploadKind,
+    format: MediaFormat,
+) -> Result<UploadKind, MediaRejection> {
     let told = !upload.media_key.is_empty();
     match (upload.kind.as_str(), found) {
         ("", found) => Ok(found),
         (announced, found) if announced == found.name() => Ok(found),
         // A GIF of one picture, whose key was told when that could not be known.
-        ("animated_gif", Kind::Photo) if told && format == Format::Gif => Ok(Kind::AnimatedGif),
-        ("animated_gif", Kind::Photo) | ("photo", Kind::AnimatedGif) if !told => Ok(found),
-        _ => Err(Unfit::OtherKind),
+        ("animated_gif", UploadKind::Photo) if told && format == MediaFormat::Gif => {
+            Ok(UploadKind::AnimatedGif)
+        }
+        ("animated_gif", UploadKind::Photo) | ("photo", UploadKind::AnimatedGif) if !told => {
+            Ok(found)
+        }
+        _ => Err(MediaRejection::CategoryMismatch),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use base::UserId;
 use network::account_activity;
-use network::activity::Asker;
+use network::activity::ActivitySubscriber;
 use serde_json::{Value, json};
 
 use crate::call::Call;
@@ -11,7 +11,10 @@ use crate::endpoint::Pending;
 /// `POST /2/account_activity/webhooks/{webhook_id}/subscriptions/all`.
 pub(crate) fn subscribe(call: Call) -> Pending {
     Box::pin(async move {
-        let (asker, user) = (Asker::of(call.caller()?), call.user()?);
+        let (asker, user) = (
+            ActivitySubscriber::from_caller(call.caller()?),
+            call.user()?,
+        );
         let webhook = call.path_id::<()>("webhook_id")?.get();
         call.write(move |tx| account_activity::subscribe(tx, &asker, user, webhook))
             .await?;
@@ -58,7 +61,7 @@ pub(crate) fn remove(call: Call) -> Pending {
         let app = call.caller()?.app_id;
         let webhook = call.path_id::<()>("webhook_id")?.get();
         let user: UserId = call.path_id("user_id")?;
-        call.write(move |tx| account_activity::remove(tx, app, user, webhook))
+        call.write(move |tx| account_activity::unsubscribe(tx, app, user, webhook))
             .await?;
         call.say(json!({ "subscribed": false }))
     })
@@ -69,9 +72,11 @@ pub(crate) fn count(call: Call) -> Pending {
     Box::pin(async move {
         let caller = call.caller()?;
         let (app, owner) = (caller.app_id, caller.app.owner_id);
-        let most = account_activity::most(Asker::of(caller).enterprise);
+        let most = account_activity::max_subscribed_accounts(
+            ActivitySubscriber::from_caller(caller).enterprise,
+        );
         let (name, count) = call
-            .read(move |tx| Ok(account_activity::count(tx, app, owner)?))
+            .read(move |tx| Ok(account_activity::count_subscribed_accounts(tx, app, owner)?))
             .await?;
         call.say(json!({
             "account_name": name,

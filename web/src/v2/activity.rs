@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use base::{Refusal, Stop, UserId, Word};
+use base::{Error, Refusal, UserId, VocabularyWord};
 use deliver::activity as events;
 use deliver::streams::{Endpoint, Opening};
-use network::activity::{self, Asker, Wish};
-use query::{Dialect, Level, Product};
+use network::activity::{self, ActivitySubscriber, NewActivitySubscription};
+use query::{AccessTier, QueryDialect, QueryProduct};
 use serde_json::{Map, Value, json};
 use store::activity::{self as stored, ActivitySubscription};
 use store::posts::PageRange;
@@ -16,13 +16,13 @@ use crate::body;
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 
-const TAG: Word = Word::same("tag");
-const WEBHOOK_ID: Word = Word::same("webhook_id");
+const TAG: VocabularyWord = VocabularyWord::same_in_both("tag");
+const WEBHOOK_ID: VocabularyWord = VocabularyWord::same_in_both("webhook_id");
 
 /// `POST /2/activity/subscriptions`.
 pub(crate) fn subscribe(call: Call) -> Pending {
     Box::pin(async move {
-        let asker = Asker::of(call.caller()?);
+        let asker = ActivitySubscriber::from_caller(call.caller()?);
         let wish = wish(&call)?;
         check_keyword(&wish.keyword, asker.enterprise)?;
         let (made, total) = call
@@ -35,16 +35,18 @@ pub(crate) fn subscribe(call: Call) -> Pending {
     })
 }
 
-fn wish(call: &Call) -> Result<Wish, Stop> {
+fn wish(call: &Call) -> Result<NewActivitySubscription, Error> {
     let body = call.body();
-    let filter = body.object(Word::same("filter"));
+    let filter = body.object(VocabularyWord::same_in_both("filter"));
     let text = |name| {
-        let text = filter.and_then(|filter| filter.text_if(Word::same(name)));
+        let text = filter.and_then(|filter| filter.text_if(VocabularyWord::same_in_both(name)));
         text.unwrap_or_default().to_owned()
     };
-    Ok(Wish {
-        event_type: body.text(Word::same("event_type"))?.to_owned(),
-        user_id: filter.and_then(|filter| filter.id_if(Word::same("user_id"))),
+    Ok(NewActivitySubscription {
+        event_type: body
+            .text(VocabularyWord::same_in_both("event_type"))?
+            .to_owned(),
+        user_id: filter.and_then(|filter| filter.id_if(VocabularyWord::same_in_both("user_id"))),
         keyword: text("keyword"),
         direction: text("direction"),
         tag: body.text_if(TAG).unwrap_or_default().to_owned(),
@@ -62,15 +64,15 @@ fn check_keyword(keyword: &str, enterprise: bool) -> Result<(), Refusal> {
         return Ok(());
     }
     let level = if enterprise {
-        Level::Enterprise
+        AccessTier::Enterprise
     } else {
-        Level::SelfServe
+        AccessTier::SelfServe
     };
-    let read = query::parse(keyword, Dialect::new(Product::Stream, level));
+    let read = query::parse(keyword, QueryDialect::new(QueryProduct::Stream, level));
     read.map(drop).map_err(|problems| {
         let details = problems.details().join(", ");
         let message = format!("There were errors processing your request: {details}");
-        Refusal::invalid("filter.keyword", keyword, message)
+        Refusal::invalid_parameter("filter.keyword", keyword, message)
     })
 }
 
@@ -108,7 +110,7 @@ pub(crate) fn update(call: Call) -> Pending {
         let body = call.body();
         if body.raw().is_empty() {
             let message = "One of `tag` and `webhook_id` must be there";
-            return Err(Refusal::invalid("tag", "", message).into());
+            return Err(Refusal::invalid_parameter("tag", "", message).into());
         }
         let (tag, webhook) = (body.text_if(TAG).map(str::to_owned), webhook(body));
         let (changed_now, total) = call
@@ -130,7 +132,7 @@ pub(crate) fn remove(call: Call) -> Pending {
         );
         let total = call
             .write(move |tx| {
-                activity::remove(tx, app, id.get())?;
+                activity::delete(tx, app, id.get())?;
                 Ok(stored::count(tx, app)?)
             })
             .await?;
@@ -178,7 +180,7 @@ pub(crate) fn remove_many(call: Call) -> Pending {
 }
 
 /// The subscription in both places where its readers look (contract §13, row 9).
-fn changed(call: &Call, one: &ActivitySubscription, total: i64) -> Result<Reply, Stop> {
+fn changed(call: &Call, one: &ActivitySubscription, total: i64) -> Result<Reply, Error> {
     let mut data = shown(one);
     data.insert("subscription".to_owned(), Value::Object(shown(one)));
     data.insert("total_subscriptions".to_owned(), json!(total));
@@ -220,7 +222,7 @@ const PACE: u32 = 250;
 /// `GET /2/activity/stream`.
 pub(crate) fn stream(call: Call) -> Pending {
     Box::pin(async move {
-        let asker = Asker::of(call.caller()?);
+        let asker = ActivitySubscriber::from_caller(call.caller()?);
         let past = streams::past(&call, asker.enterprise)?;
         let opening = Opening {
             app: asker.app,

@@ -1,8 +1,8 @@
 //! `GET /2/posts/analytics`. Figures for which nothing is stored are left out: views, clicks,
 //! and what was taken back.
 
-use base::{PostId, Refusal, Stop, Time};
-use network::analytics::{self, Counted, Figures, Window};
+use base::{Error, PostId, Refusal, Time};
+use network::analytics::{self, AnalyticsWindow, EngagementCounts, PostAnalytics};
 use serde_json::{Map, Value, json};
 use view::Answer;
 
@@ -14,12 +14,12 @@ const HOUR_MS: i64 = 3_600_000;
 const MOST_SPANS: i64 = 1_000;
 
 /// A figure's name in the interface, and where it is.
-type Named = (&'static str, fn(&Figures) -> i64);
+type Named = (&'static str, fn(&EngagementCounts) -> i64);
 
 /// What is counted.
 const FIGURES: [Named; 6] = [
     ("bookmarks", |figures| figures.bookmarks),
-    ("engagements", Figures::engagements),
+    ("engagements", EngagementCounts::total_engagements),
     ("likes", |figures| figures.likes),
     ("quote_tweets", |figures| figures.quotes),
     ("replies", |figures| figures.replies),
@@ -31,14 +31,15 @@ pub(crate) fn of_posts(call: Call) -> Pending {
     Box::pin(async move {
         let (user, window) = (call.user()?, window(&call)?);
         let ids: Vec<PostId> = call.ids("ids");
-        let found = call.read(move |tx| Ok(analytics::of_posts(tx, user, &ids, &window)?));
+        let found =
+            call.read(move |tx| Ok(analytics::load_post_analytics(tx, user, &ids, &window)?));
         let (counted, errors) = found.await?;
         say(&call, &counted, errors, &window)
     })
 }
 
-fn window(call: &Call) -> Result<Window, Stop> {
-    let missing = |name| Stop::from(Refusal::missing(name));
+fn window(call: &Call) -> Result<AnalyticsWindow, Error> {
+    let missing = |name| Error::from(Refusal::missing_parameter(name));
     let start = call
         .time("start_time")
         .ok_or_else(|| missing("start_time"))?;
@@ -59,28 +60,32 @@ fn window(call: &Call) -> Result<Window, Stop> {
             "The `granularity` query parameter value [{value}] is not between 1 and {MOST_SPANS} \
              spans from `start_time` to `end_time`"
         );
-        return Err(Refusal::invalid("granularity", value, message).into());
+        return Err(Refusal::invalid_parameter("granularity", value, message).into());
     }
-    Ok(Window { start, end, length })
+    Ok(AnalyticsWindow {
+        start,
+        end,
+        bucket_ms: length,
+    })
 }
 
 fn say(
     call: &Call,
-    counted: &[Counted],
+    counted: &[PostAnalytics],
     errors: Vec<Refusal>,
-    window: &Window,
-) -> Result<Reply, Stop> {
+    window: &AnalyticsWindow,
+) -> Result<Reply, Error> {
     let fields = call.texts("analytics.fields");
     let asks = |name: &str| fields.iter().any(|field| field == name);
     let asks_none = !FIGURES.iter().any(|(name, _)| asks(name));
-    let figures = |figures: &Figures| -> Map<String, Value> {
+    let figures = |figures: &EngagementCounts| -> Map<String, Value> {
         let shown = FIGURES.iter().filter(|(name, _)| asks_none || asks(name));
         shown
             .map(|(name, of)| ((*name).to_owned(), json!(of(figures))))
             .collect()
     };
-    let span = |(start, of): &(Time, Figures)| json!({ "timestamp": start.to_string(), "metrics": figures(of) });
-    let whole = |one: &Counted| {
+    let span = |(start, of): &(Time, EngagementCounts)| json!({ "timestamp": start.to_string(), "metrics": figures(of) });
+    let whole = |one: &PostAnalytics| {
         let mut members = if fields.is_empty() || !asks_none {
             figures(&one.total)
         } else {
@@ -90,8 +95,8 @@ fn say(
         if fields.is_empty() || asks("timestamp") {
             members.insert("timestamp".to_owned(), json!(window.start.to_string()));
         }
-        if (fields.is_empty() || asks("timestamped_metrics")) && !one.spans.is_empty() {
-            let spans = one.spans.iter().map(span).collect();
+        if (fields.is_empty() || asks("timestamped_metrics")) && !one.buckets.is_empty() {
+            let spans = one.buckets.iter().map(span).collect();
             members.insert("timestamped_metrics".to_owned(), Value::Array(spans));
         }
         Value::Object(members)

@@ -1,7 +1,7 @@
 //! Bookmarks and the folders that hold them.
 
-use base::id::kind;
-use base::{Id, PostId, Refusal, Stop, UserId, Word};
+use base::id::marker;
+use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};
 use network::bookmarks;
 use serde_json::{Map, Value, json};
 use store::Tx;
@@ -13,7 +13,7 @@ use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 use crate::page::Tokens;
 
-const FOLDER_ID: Word = Word::same("folder_id");
+const FOLDER_ID: VocabularyWord = VocabularyWord::same_in_both("folder_id");
 
 /// `GET /2/users/{id}/bookmarks`.
 pub(crate) fn of_user(call: Call) -> Pending {
@@ -23,8 +23,10 @@ pub(crate) fn of_user(call: Call) -> Pending {
     })
 }
 
-async fn all(call: &Call, user: UserId) -> Result<Reply, Stop> {
-    let read = move |tx: &mut Tx<'_>, span: &PageRange| Ok(bookmarks::of_user(tx, user, span)?);
+async fn all(call: &Call, user: UserId) -> Result<Reply, Error> {
+    let read = move |tx: &mut Tx<'_>, span: &PageRange| {
+        Ok(bookmarks::list_user_bookmarks(tx, user, span)?)
+    };
     linked::posts(call, read).await
 }
 
@@ -36,10 +38,10 @@ pub(crate) fn create(call: Call) -> Pending {
     })
 }
 
-async fn set(call: &Call, user: UserId, post: PostId) -> Result<Reply, Stop> {
-    let folder: Option<Id<kind::Post>> = call.body().id_if(FOLDER_ID);
+async fn set(call: &Call, user: UserId, post: PostId) -> Result<Reply, Error> {
+    let folder: Option<Id<marker::PostMarker>> = call.body().id_if(FOLDER_ID);
     let folder = folder.map(Id::get);
-    call.write(move |tx| bookmarks::set(tx, user, post, folder))
+    call.write(move |tx| bookmarks::add(tx, user, post, folder))
         .await?;
     call.say(json!({ "bookmarked": true }))
 }
@@ -61,7 +63,9 @@ pub(crate) fn of_post(call: Call) -> Pending {
         if post.get() == user.get() {
             return all(&call, user).await;
         }
-        let read = move |tx: &mut Tx<'_>, _: &PageRange| Ok(bookmarks::of_post(tx, user, post)?);
+        let read = move |tx: &mut Tx<'_>, _: &PageRange| {
+            Ok(bookmarks::find_post_bookmark(tx, user, post)?)
+        };
         linked::posts(&call, read).await
     })
 }
@@ -76,9 +80,13 @@ pub(crate) fn create_of_post(call: Call) -> Pending {
             None if post.get() != user.get() => post,
             Some(named) => {
                 let name = call.body().spelled(POST_ID);
-                return Err(Refusal::not_valid(name, named).into());
+                return Err(Refusal::invalid_value(name, named).into());
             }
-            None => return Err(Refusal::missing(POST_ID.in_speech(call.spoken().speech)).into()),
+            None => {
+                return Err(
+                    Refusal::missing_parameter(POST_ID.name_in(call.spoken().speech)).into(),
+                );
+            }
         };
         set(&call, user, post).await
     })
@@ -88,7 +96,10 @@ pub(crate) fn create_of_post(call: Call) -> Pending {
 pub(crate) fn create_folder(call: Call) -> Pending {
     Box::pin(async move {
         let user = call.own("id")?;
-        let name = call.body().text(Word::same("name"))?.to_owned();
+        let name = call
+            .body()
+            .text(VocabularyWord::same_in_both("name"))?
+            .to_owned();
         let made = call.write(move |tx| bookmarks::create_folder(tx, user, &name));
         let made = made.await?;
         call.say(json!({ "id": made.id.to_string(), "name": made.name }))
@@ -118,12 +129,12 @@ pub(crate) fn of_folder(call: Call) -> Pending {
         let (folder, page): (PostId, _) = (call.path_id("folder_id")?, call.page()?);
         let (asked, whole) = (linked::span_of(&page), page.clone());
         let found = call.read(move |tx| {
-            let all = bookmarks::of_folder(tx, user, folder.get(), &asked)?;
+            let all = bookmarks::list_folder_bookmarks(tx, user, folder.get(), &asked)?;
             Ok(whole.cut(all, |edge| edge.1))
         });
         let cut = match found.await {
             Ok(cut) => cut,
-            Err(Stop::Refused(refusal @ Refusal::NotFound(_))) => {
+            Err(Error::Refused(refusal @ Refusal::NotFound(_))) => {
                 return call.answer(&linked::nothing(refusal));
             }
             Err(stop) => return Err(stop),
@@ -135,7 +146,7 @@ pub(crate) fn of_folder(call: Call) -> Pending {
 }
 
 /// Rows that have no projection; their pages lead onwards only.
-fn say_rows(call: &Call, rows: Vec<Value>, tokens: Tokens) -> Result<Reply, Stop> {
+fn say_rows(call: &Call, rows: Vec<Value>, tokens: Tokens) -> Result<Reply, Error> {
     let onwards = Tokens {
         previous: None,
         ..tokens

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::refusal::Subject;
-use base::{Id, Refusal, Stop, Word};
+use base::refusal::ResourceRef;
+use base::{Error, Id, Refusal, VocabularyWord};
 use edge::{Body, BodyError};
 use futures_util::stream;
 use http::header::{CONTENT_ENCODING, HeaderValue};
-use network::compliance::{self, NewJob};
+use network::compliance::{self, NewComplianceJob};
 use serde_json::{Map, json};
 use store::compliance::ComplianceJob;
 use view::{Answer, JobShown, Object};
@@ -19,9 +19,9 @@ use crate::call::Call;
 use crate::endpoint::Pending;
 use crate::reply::Reply;
 
-const TYPE: Word = Word::same("type");
-const NAME: Word = Word::same("name");
-const RESUMABLE: Word = Word::same("resumable");
+const TYPE: VocabularyWord = VocabularyWord::same_in_both("type");
+const NAME: VocabularyWord = VocabularyWord::same_in_both("name");
+const RESUMABLE: VocabularyWord = VocabularyWord::same_in_both("resumable");
 /// Bytes of a list of ids: about eight hundred thousand of them.
 const IDS_BYTES: usize = 16 * 1024 * 1024;
 /// How long they may take.
@@ -32,7 +32,7 @@ const LINES: HeaderValue = HeaderValue::from_static("application/x-ndjson; chars
 pub(crate) fn create(call: Call) -> Pending {
     Box::pin(async move {
         let (app, body) = (call.caller()?.app_id, call.body());
-        let new = NewJob {
+        let new = NewComplianceJob {
             kind: body.text(TYPE)?.to_owned(),
             name: body.text_if(NAME).unwrap_or_default().to_owned(),
             resumable: body.bool_if(RESUMABLE).unwrap_or(false),
@@ -73,14 +73,18 @@ pub(crate) fn by_id(call: Call) -> Pending {
         match found {
             Some(job) => one(&call, job),
             None => call.answer(&Answer {
-                errors: vec![Refusal::NotFound(Subject::new("compliance_job", "id", id))],
+                errors: vec![Refusal::NotFound(ResourceRef::new(
+                    "compliance_job",
+                    "id",
+                    id,
+                ))],
                 ..Answer::default()
             }),
         }
     })
 }
 
-fn one(call: &Call, job: ComplianceJob) -> Result<Reply, Stop> {
+fn one(call: &Call, job: ComplianceJob) -> Result<Reply, Error> {
     let wants = call.wants(Object::ComplianceJob);
     call.answer(&view::compliance_job(
         &shown(call, job),
@@ -105,20 +109,21 @@ pub(crate) fn upload(mut call: Call) -> Pending {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
         let asked = token.clone();
-        call.read(move |tx| compliance::taking(tx, &asked)).await?;
+        call.read(move |tx| compliance::find_upload_job(tx, &asked))
+            .await?;
         let encoding = call.head().headers.get(CONTENT_ENCODING);
         if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
             let expected = "without a Content-Encoding";
-            return Err(Refusal::UnsupportedMedia { expected }.into());
+            return Err(Refusal::UnsupportedMediaType { expected }.into());
         }
-        let text = call.take_body().collect(IDS_BYTES, IDS_TIME).await;
+        let text = call.take_body().collect_bytes(IDS_BYTES, IDS_TIME).await;
         let text = text.map_err(|error| match error {
-            BodyError::TooLarge => Refusal::TooLarge { limit: IDS_BYTES },
-            BodyError::TimedOut => Refusal::TooSlow,
+            BodyError::TooLarge => Refusal::BodyTooLarge { limit: IDS_BYTES },
+            BodyError::TimedOut => Refusal::BodyTimeout,
             BodyError::Broken => body::whole("The request body broke off."),
         })?;
         let ids = Arc::new(ids(&text)?);
-        call.write(move |tx| compliance::take(tx, &token, &ids))
+        call.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
             .await?;
         Ok(Reply::empty(200))
     })
@@ -150,10 +155,12 @@ fn ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
 pub(crate) fn download(call: Call) -> Pending {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
-        let job = call.read(move |tx| compliance::giving(tx, &token)).await?;
+        let job = call
+            .read(move |tx| compliance::find_download_job(tx, &token))
+            .await?;
         let store = Arc::clone(call.store());
         let parts = stream::unfold((store, job.id, 0), async |(store, job, after)| {
-            let read = store.read(move |tx| Ok(compliance::results(tx, job, after)?));
+            let read = store.read(move |tx| Ok(compliance::list_results(tx, job, after)?));
             match read.await {
                 Ok(some) => {
                     let last = some.last()?.0;

@@ -1,8 +1,8 @@
 //! Connections of streams: listed and ended (contract §9.5).
 
-use base::{Stop, Word};
+use base::{Error, VocabularyWord};
 use deliver::streams::Why;
-use network::connections::{self as acts, Which};
+use network::connections::{self as acts, ConnectionSelector};
 use serde_json::{Value, json};
 use store::connections::{self as stored, StreamConnection, StreamConnectionFilter};
 use view::{ConnectionShown, Object};
@@ -57,33 +57,33 @@ fn shown(row: StreamConnection) -> ConnectionShown {
 
 /// `DELETE /2/connections/all`.
 pub(crate) fn end_all(call: Call) -> Pending {
-    Box::pin(async move { end(&call, Which::All).await })
+    Box::pin(async move { end(&call, ConnectionSelector::All).await })
 }
 
 /// `DELETE /2/connections/{endpoint_id}`.
 pub(crate) fn end_endpoint(call: Call) -> Pending {
     Box::pin(async move {
         let name = call.path_text("endpoint_id")?.to_owned();
-        end(&call, Which::Endpoint(name)).await
+        end(&call, ConnectionSelector::Endpoint(name)).await
     })
 }
 
 /// `DELETE /2/connections`: those that the body names.
 pub(crate) fn end_named(call: Call) -> Pending {
     Box::pin(async move {
-        let uuids = call.body().texts(Word::same("uuids"));
+        let uuids = call.body().texts(VocabularyWord::same_in_both("uuids"));
         let uuids: Vec<String> = uuids.map(str::to_owned).collect();
-        end(&call, Which::Named(uuids)).await
+        end(&call, ConnectionSelector::Named(uuids)).await
     })
 }
 
-async fn end(call: &Call, which: Which) -> Result<Reply, Stop> {
+async fn end(call: &Call, which: ConnectionSelector) -> Result<Reply, Error> {
     let app = call.caller()?.app_id;
     // One that has just ended by itself is not ended once more.
     call.hub().write_down().await?;
     let why = Why::Killed;
     let ended = call
-        .write(move |tx| Ok(acts::end(tx, app, &which, why.name())?))
+        .write(move |tx| Ok(acts::terminate(tx, app, &which, why.name())?))
         .await?;
     // Those of other nodes learn it from the log.
     let is_meant = |uuid: &str| ended.iter().any(|one| one.uuid == uuid);
@@ -93,12 +93,12 @@ async fn end(call: &Call, which: Which) -> Result<Reply, Stop> {
     }
     let results: Vec<Value> = ended
         .iter()
-        .map(|one| match one.failed {
+        .map(|one| match one.failure {
             None => json!({ "uuid": one.uuid, "success": true }),
             Some(why) => json!({ "uuid": one.uuid, "success": false, "error_message": why }),
         })
         .collect();
-    let failed = ended.iter().filter(|one| one.failed.is_some()).count();
+    let failed = ended.iter().filter(|one| one.failure.is_some()).count();
     call.say(json!({
         "successful_kills": ended.len() - failed,
         "failed_kills": failed,

@@ -1,9 +1,9 @@
 //! Lists of users by an edge that leads to them: followers, blocks, members of an organization.
 
-use base::refusal::Subject;
-use base::{Fault, Refusal, Stop, UserId};
-use network::timelines::sight;
-use network::visibility::{Sight, Viewer};
+use base::refusal::ResourceRef;
+use base::{Error, Fault, Refusal, UserId};
+use network::timelines::timeline_visibility;
+use network::visibility::{Viewer, Visibility};
 use store::Tx;
 use store::follows::UserEdge;
 use store::posts::PageRange;
@@ -26,7 +26,7 @@ pub(super) enum To {
 }
 
 /// Answers a page of a user's list, latest edge first.
-pub(super) async fn list(call: &Call, id: UserId, to: To, read: Read) -> Result<Reply, Stop> {
+pub(super) async fn list(call: &Call, id: UserId, to: To, read: Read) -> Result<Reply, Error> {
     let page = call.page()?;
     let asked = PageRange {
         limit: page.fetch(),
@@ -62,16 +62,16 @@ pub(super) async fn list(call: &Call, id: UserId, to: To, read: Read) -> Result<
 
 /// Why a viewer sees no list of a user's.
 fn hidden(tx: &mut Tx<'_>, viewer: Viewer, id: UserId, to: To) -> Result<Option<Refusal>, Fault> {
-    let subject = Subject::new("user", "id", id);
+    let subject = ResourceRef::new("user", "id", id);
     let Some(user) = users::find_by_id(tx, id)? else {
         return Ok(Some(Refusal::NotFound(subject)));
     };
-    Ok(match sight(tx, viewer, &user)? {
-        Sight::Visible => None,
-        Sight::Forbidden if to == To::Anyone => None,
-        Sight::Forbidden => Some(Refusal::NotVisible(subject)),
-        Sight::Suspended => Some(Refusal::Suspended(subject)),
-        Sight::Missing => Some(Refusal::NotFound(subject)),
+    Ok(match timeline_visibility(tx, viewer, &user)? {
+        Visibility::Visible => None,
+        Visibility::Forbidden if to == To::Anyone => None,
+        Visibility::Forbidden => Some(Refusal::NotVisible(subject)),
+        Visibility::Suspended => Some(Refusal::Suspended(subject)),
+        Visibility::Missing => Some(Refusal::NotFound(subject)),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Who follows whom: begun, ended, listed.
 
-use base::{UserId, Word};
+use base::{UserId, VocabularyWord};
 use network::follows as rules;
 use serde_json::json;
 use store::follows;
@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::endpoint::Pending;
 
 /// The user that a body names.
-pub(super) const TARGET: Word = Word::same("target_user_id");
+pub(super) const TARGET: VocabularyWord = VocabularyWord::same_in_both("target_user_id");
 
 /// `POST /2/users/{id}/following`.
 pub(crate) fn follow(call: Call) -> Pending {

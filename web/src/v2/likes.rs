@@ -30,7 +30,8 @@ pub(crate) fn unlike(call: Call) -> Pending {
 pub(crate) fn of_post(call: Call) -> Pending {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.user()?, call.path_id("id")?);
-        let read = move |tx: &mut store::Tx<'_>, span: &_| likes::of_post(tx, viewer, post, span);
+        let read =
+            move |tx: &mut store::Tx<'_>, span: &_| likes::list_post_likers(tx, viewer, post, span);
         linked::users(&call, read, linked::everyone).await
     })
 }
@@ -39,7 +40,8 @@ pub(crate) fn of_post(call: Call) -> Pending {
 pub(crate) fn of_user(call: Call) -> Pending {
     Box::pin(async move {
         let (viewer, user): (_, UserId) = (call.user()?, call.path_id("id")?);
-        let read = move |tx: &mut store::Tx<'_>, span: &_| likes::of_user(tx, viewer, user, span);
+        let read =
+            move |tx: &mut store::Tx<'_>, span: &_| likes::list_user_likes(tx, viewer, user, span);
         linked::posts(&call, read).await
     })
 }

@@ -1,6 +1,6 @@
 //! Pages of posts and users that hang on something by edges, newest edge first.
 
-use base::{Fault, PostId, Refusal, Stop, UserId};
+use base::{Error, Fault, PostId, Refusal, UserId};
 use network::visibility::Viewer;
 use store::edges::Edge;
 use store::posts::{self, PageRange, Post};
@@ -14,11 +14,11 @@ use crate::page::{Page, Tokens};
 
 /// Reads a page's edges; a refusal of what they hang on is told beside no data.
 pub(super) trait Read:
-    Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Stop> + Send + 'static
+    Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static
 {
 }
 
-impl<F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Stop> + Send + 'static> Read for F {}
+impl<F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static> Read for F {}
 
 /// The span of edges that a page is cut out of: one more than it holds.
 pub(super) fn span_of(page: &Page) -> PageRange {
@@ -29,7 +29,7 @@ pub(super) fn span_of(page: &Page) -> PageRange {
 }
 
 /// The posts at the first end of the edges.
-pub(super) async fn posts(call: &Call, read: impl Read) -> Result<Reply, Stop> {
+pub(super) async fn posts(call: &Call, read: impl Read) -> Result<Reply, Error> {
     let page = call.page()?;
     let found = posts_of(call, &page, span_of(&page), |edge| edge.0, read);
     let (answer, tokens) = found.await?;
@@ -43,7 +43,7 @@ pub(super) async fn posts_of(
     asked: PageRange,
     end: fn(&Edge) -> i64,
     read: impl Read,
-) -> Result<(Answer, Option<Tokens>), Stop> {
+) -> Result<(Answer, Option<Tokens>), Error> {
     let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
     let page = page.clone();
     let found = run(call, move |tx| {
@@ -61,7 +61,7 @@ pub(super) async fn posts_of(
 pub(super) type Choose = fn(&mut Tx<'_>, Viewer, Vec<User>) -> Result<Vec<User>, Fault>;
 
 /// The users at the first end of the edges.
-pub(super) async fn users(call: &Call, read: impl Read, choose: Choose) -> Result<Reply, Stop> {
+pub(super) async fn users(call: &Call, read: impl Read, choose: Choose) -> Result<Reply, Error> {
     let page = call.page()?;
     let asked = span_of(&page);
     let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
@@ -87,9 +87,9 @@ pub(super) fn everyone(_: &mut Tx<'_>, _: Viewer, users: Vec<User>) -> Result<Ve
 type Found = (Answer, Option<Tokens>);
 
 /// Runs a reading. What is not shown of the thing asked for is told beside no data (contract §3.4).
-async fn run(call: &Call, work: impl TransactionWork<Found>) -> Result<Found, Stop> {
+async fn run(call: &Call, work: impl TransactionWork<Found>) -> Result<Found, Error> {
     match call.read(work).await {
-        Err(Stop::Refused(
+        Err(Error::Refused(
             refusal @ (Refusal::NotFound(_) | Refusal::NotVisible(_) | Refusal::Suspended(_)),
         )) => Ok((nothing(refusal), None)),
         other => other,
@@ -104,7 +104,7 @@ pub(super) fn nothing(refusal: Refusal) -> Answer {
     }
 }
 
-pub(super) fn say(call: &Call, answer: &Answer, tokens: Option<Tokens>) -> Result<Reply, Stop> {
+pub(super) fn say(call: &Call, answer: &Answer, tokens: Option<Tokens>) -> Result<Reply, Error> {
     match tokens {
         Some(tokens) => call.answer_page(answer, &tokens),
         None => call.answer(answer),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use base::refusal::Subject;
-use base::{Fault, Refusal, Stop, UserId, Word};
-use network::lists::{self, Change, NewList};
+use base::refusal::ResourceRef;
+use base::{Error, Fault, Refusal, UserId, VocabularyWord};
+use network::lists::{self, ListChanges, NewList};
 use network::timelines;
-use network::visibility::{Sight, Viewer, of_user};
+use network::visibility::{Viewer, Visibility, profile_visibility};
 use serde_json::json;
 use store::follows::UserEdge;
 use store::lists::{self as stored, List};
@@ -19,7 +19,7 @@ use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 use crate::page::{Page, Tokens};
 
-const LIST_ID: Word = Word::same("list_id");
+const LIST_ID: VocabularyWord = VocabularyWord::same_in_both("list_id");
 
 /// `GET /2/lists/{id}`.
 pub(crate) fn by_id(call: Call) -> Pending {
@@ -43,9 +43,11 @@ pub(crate) fn create(call: Call) -> Pending {
     Box::pin(async move {
         let (user, body) = (call.user()?, call.body());
         let new = NewList {
-            name: body.text(Word::same("name"))?.to_owned(),
+            name: body.text(VocabularyWord::same_in_both("name"))?.to_owned(),
             description: text(&call, "description").unwrap_or_default(),
-            private: body.bool_if(Word::same("private")).unwrap_or(false),
+            private: body
+                .bool_if(VocabularyWord::same_in_both("private"))
+                .unwrap_or(false),
         };
         let made = call.write(move |tx| lists::create(tx, user, &new)).await?;
         call.say(json!({ "id": made.id.to_string(), "name": made.name }))
@@ -56,14 +58,14 @@ pub(crate) fn create(call: Call) -> Pending {
 pub(crate) fn update(call: Call) -> Pending {
     Box::pin(async move {
         let (user, id) = (call.user()?, list_id(&call, "id")?);
-        let change = Change {
+        let change = ListChanges {
             name: text(&call, "name"),
             description: text(&call, "description"),
-            private: call.body().bool_if(Word::same("private")),
+            private: call.body().bool_if(VocabularyWord::same_in_both("private")),
         };
         if call.body().raw().is_empty() {
             let message = "One of `name`, `description` and `private` must be there";
-            return Err(Refusal::invalid("name", "", message).into());
+            return Err(Refusal::invalid_parameter("name", "", message).into());
         }
         call.write(move |tx| lists::update(tx, user, id, &change).map(drop))
             .await?;
@@ -84,7 +86,7 @@ pub(crate) fn delete(call: Call) -> Pending {
 pub(crate) fn add_member(call: Call) -> Pending {
     Box::pin(async move {
         let (owner, id) = (call.user()?, list_id(&call, "id")?);
-        let user = call.body().id(Word::same("user_id"))?;
+        let user = call.body().id(VocabularyWord::same_in_both("user_id"))?;
         call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop))
             .await?;
         call.say(json!({ "is_member": true }))
@@ -208,11 +210,11 @@ pub(crate) fn posts(call: Call) -> Pending {
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
         let homes = Arc::clone(&call.home.homes);
         let read = call.read(move |tx| {
-            let Some(list) = lists::seen(tx, viewer, id)? else {
+            let Some(list) = lists::find_visible(tx, viewer, id)? else {
                 return Ok((no_list(id), None, false));
             };
-            let found = timelines::of_list(tx, &homes, &list, &asked)?;
-            let ends = found.looked_at;
+            let found = timelines::load_list_page(tx, &homes, &list, &asked)?;
+            let ends = found.scanned_range;
             let ends = ends.map(|(newest, oldest)| (newest.get(), oldest.get()));
             let answer = view::posts(tx, viewer, found.posts, &wants, spoken)?;
             Ok((answer, ends, found.more))
@@ -225,21 +227,23 @@ pub(crate) fn posts(call: Call) -> Pending {
     })
 }
 
-fn list_id(call: &Call, name: &str) -> Result<i64, Stop> {
+fn list_id(call: &Call, name: &str) -> Result<i64, Error> {
     call.path_id::<()>(name).map(base::Id::get)
 }
 
-fn in_body(call: &Call) -> Result<i64, Stop> {
+fn in_body(call: &Call) -> Result<i64, Error> {
     call.body().id::<()>(LIST_ID).map(base::Id::get)
 }
 
 fn text(call: &Call, name: &'static str) -> Option<String> {
-    call.body().text_if(Word::same(name)).map(str::to_owned)
+    call.body()
+        .text_if(VocabularyWord::same_in_both(name))
+        .map(str::to_owned)
 }
 
 /// The answer where a list is not there for the caller.
 fn no_list(id: i64) -> Answer {
-    nothing(Refusal::NotFound(Subject::new("list", "id", id)))
+    nothing(Refusal::NotFound(ResourceRef::new("list", "id", id)))
 }
 
 fn nothing(why: Refusal) -> Answer {
@@ -261,11 +265,11 @@ fn one_more(page: &Page) -> PageRange {
 async fn people(
     call: &Call,
     read: fn(&mut Tx<'_>, i64, &PageRange) -> Result<Vec<UserEdge>, Fault>,
-) -> Result<Reply, Stop> {
+) -> Result<Reply, Error> {
     let (id, page) = (list_id(call, "id")?, call.page()?);
     let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
     let found = call.read(move |tx| {
-        if lists::seen(tx, viewer, id)?.is_none() {
+        if lists::find_visible(tx, viewer, id)?.is_none() {
             return Ok((no_list(id), None));
         }
         let cut = page.cut(read(tx, id, &one_more(&page))?, |edge| edge.1);
@@ -276,7 +280,7 @@ async fn people(
     say(call, found.await?)
 }
 
-fn say(call: &Call, (answer, tokens): (Answer, Option<Tokens>)) -> Result<Reply, Stop> {
+fn say(call: &Call, (answer, tokens): (Answer, Option<Tokens>)) -> Result<Reply, Error> {
     match tokens {
         Some(tokens) => call.answer_page(&answer, &tokens),
         None => call.answer(&answer),
@@ -289,16 +293,16 @@ type Keyed = Vec<(i64, List)>;
 async fn of_user_page(
     call: &Call,
     read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<Keyed, Fault>,
-) -> Result<Reply, Stop> {
+) -> Result<Reply, Error> {
     let (id, page): (UserId, Page) = (call.path_id("id")?, call.page()?);
     let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
     let found = call.read(move |tx| {
         let user = users::find_by_id(tx, id)?;
-        let subject = Subject::new("user", "id", id);
-        match user.map_or(Sight::Missing, |user| of_user(&user)) {
-            Sight::Visible => {}
-            Sight::Suspended => return Ok((nothing(Refusal::Suspended(subject)), None)),
-            Sight::Missing | Sight::Forbidden => {
+        let subject = ResourceRef::new("user", "id", id);
+        match user.map_or(Visibility::Missing, |user| profile_visibility(&user)) {
+            Visibility::Visible => {}
+            Visibility::Suspended => return Ok((nothing(Refusal::Suspended(subject)), None)),
+            Visibility::Missing | Visibility::Forbidden => {
                 return Ok((nothing(Refusal::NotFound(subject)), None));
             }
         }

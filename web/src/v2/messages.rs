@@ -1,9 +1,9 @@
 //! Direct messages: sent, read, removed.
 
-use base::id::first_at;
-use base::refusal::Subject;
-use base::{Fault, Id, Refusal, Stop, UserId, Word};
-use network::messages::{self, Named, NewMessage, Sender};
+use base::id::first_snowflake_at;
+use base::refusal::ResourceRef;
+use base::{Error, Fault, Id, Refusal, UserId, VocabularyWord};
+use network::messages::{self, ConversationTarget, MessageSender, NewMessage};
 use serde_json::json;
 use store::Tx;
 use store::messages::{self as stored, DmConversation, MessageEvent, MessageEventKind};
@@ -25,10 +25,10 @@ const LISTED_MS: i64 = 30 * 24 * 3600 * 1000;
 pub(crate) fn begin_group(call: Call) -> Pending {
     Box::pin(async move {
         let (sender, body) = (sender(&call)?, call.body());
-        let message = body.object(Word::same("message"));
+        let message = body.object(VocabularyWord::same_in_both("message"));
         let new = message.map(new_message).unwrap_or_default();
-        let people: Vec<UserId> = body.ids(Word::same("participant_ids"));
-        let sent = call.write(move |tx| messages::begin(tx, &sender, &people, &new));
+        let people: Vec<UserId> = body.ids(VocabularyWord::same_in_both("participant_ids"));
+        let sent = call.write(move |tx| messages::create_group(tx, &sender, &people, &new));
         say(&call, &sent.await?)
     })
 }
@@ -38,7 +38,7 @@ pub(crate) fn send_to(call: Call) -> Pending {
     Box::pin(async move {
         let target: UserId = call.path_id("participant_id")?;
         let (sender, new) = (sender(&call)?, new_message(call.body()));
-        let sent = call.write(move |tx| messages::send_to(tx, &sender, target, &new));
+        let sent = call.write(move |tx| messages::send_to_user(tx, &sender, target, &new));
         say(&call, &sent.await?)
     })
 }
@@ -48,7 +48,7 @@ pub(crate) fn send(call: Call) -> Pending {
     Box::pin(async move {
         let name = call.path_text("dm_conversation_id")?.to_owned();
         let (sender, new) = (sender(&call)?, new_message(call.body()));
-        let sent = call.write(move |tx| messages::send(tx, &sender, &name, &new));
+        let sent = call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new));
         say(&call, &sent.await?)
     })
 }
@@ -81,7 +81,7 @@ pub(crate) fn by_id(call: Call) -> Pending {
         let user = call.user()?;
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::DmEvent), call.spoken());
         let found = call.read(move |tx| {
-            let found = messages::seen(tx, user, id)?;
+            let found = messages::find_event(tx, user, id)?;
             let asked = view::Asked {
                 parameter: "event_id",
                 values: &[id],
@@ -96,7 +96,8 @@ pub(crate) fn by_id(call: Call) -> Pending {
 pub(crate) fn remove(call: Call) -> Pending {
     Box::pin(async move {
         let (id, user) = (call.path_id::<()>("event_id")?.get(), call.user()?);
-        call.write(move |tx| messages::remove(tx, user, id)).await?;
+        call.write(move |tx| messages::delete_event(tx, user, id))
+            .await?;
         call.say(json!({ "deleted": true }))
     })
 }
@@ -106,14 +107,14 @@ pub(crate) fn media(call: Call) -> Pending {
     Box::pin(async move {
         let name = call.path_text("resource_id")?.to_owned();
         let missing = || {
-            let subject = Subject::new("media", "resource_id", &name);
-            Stop::from(Refusal::NotFound(subject))
+            let subject = ResourceRef::new("media", "resource_id", &name);
+            Error::from(Refusal::NotFound(subject))
         };
         let event = Id::<()>::parse(call.path_text("dm_id")?).ok_or_else(missing)?;
         let media = Id::parse(call.path_text("media_id")?).ok_or_else(missing)?;
         let user = call.user()?;
         let found = call.read(move |tx| {
-            let event = messages::seen(tx, user, event.get())?;
+            let event = messages::find_event(tx, user, event.get())?;
             let carried = event.and_then(|event| event.media_id);
             match carried.filter(|carried| *carried == media) {
                 Some(media) => Ok(store::media::find_by_id(tx, media)?),
@@ -156,29 +157,29 @@ impl Asked {
     fn place(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Place, Fault> {
         let found = match self {
             Self::Everything => {
-                let since = first_at(tx.now().plus_ms(-LISTED_MS));
+                let since = first_snowflake_at(tx.now().plus_ms(-LISTED_MS));
                 return Ok(Place::Everywhere(since.saturating_sub(1)));
             }
-            Self::Conversation(name) => messages::named(tx, user, name)?,
-            Self::With(other) => messages::with(tx, user, *other)?,
+            Self::Conversation(name) => messages::find_conversation(tx, user, name)?,
+            Self::With(other) => messages::find_direct_conversation(tx, user, *other)?,
         };
         Ok(match found {
-            Some(Named::With(_, conversation)) => Place::In(conversation),
-            Some(Named::Group(group)) => Place::In(Some(group)),
+            Some(ConversationTarget::Direct(_, conversation)) => Place::In(conversation),
+            Some(ConversationTarget::Group(group)) => Place::In(Some(group)),
             None => Place::Nowhere(Refusal::NotFound(self.subject())),
         })
     }
 
-    fn subject(&self) -> Subject {
+    fn subject(&self) -> ResourceRef {
         match self {
-            Self::Everything => Subject::new("dm_conversation", "id", ""),
-            Self::Conversation(name) => Subject::new("dm_conversation", "id", name),
-            Self::With(user) => Subject::new("user", "participant_id", user),
+            Self::Everything => ResourceRef::new("dm_conversation", "id", ""),
+            Self::Conversation(name) => ResourceRef::new("dm_conversation", "id", name),
+            Self::With(user) => ResourceRef::new("user", "participant_id", user),
         }
     }
 }
 
-async fn list(call: Call, asked: Asked) -> Result<Reply, Stop> {
+async fn list(call: Call, asked: Asked) -> Result<Reply, Error> {
     let (page, kinds, user) = (call.page()?, kinds(&call), call.user()?);
     let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::DmEvent), call.spoken());
     let found = call.read(move |tx| {
@@ -223,24 +224,26 @@ fn kinds(call: &Call) -> Vec<MessageEventKind> {
     MessageEventKind::ALL.into_iter().filter(wanted).collect()
 }
 
-fn sender(call: &Call) -> Result<Sender, Stop> {
-    Ok(Sender {
+fn sender(call: &Call) -> Result<MessageSender, Error> {
+    Ok(MessageSender {
         user_id: call.user()?,
         app_id: Some(call.caller()?.app_id),
     })
 }
 
 fn new_message(body: Members<'_>) -> NewMessage {
-    let text = body.text_if(Word::same("text")).unwrap_or_default();
-    let mut attachments = body.objects(Word::same("attachments"));
+    let text = body
+        .text_if(VocabularyWord::same_in_both("text"))
+        .unwrap_or_default();
+    let mut attachments = body.objects(VocabularyWord::same_in_both("attachments"));
     let media = attachments.next();
     NewMessage {
         text: text.to_owned(),
-        media: media.and_then(|media| media.id_if(Word::same("media_id"))),
+        media: media.and_then(|media| media.id_if(VocabularyWord::same_in_both("media_id"))),
     }
 }
 
-fn say(call: &Call, sent: &MessageEvent) -> Result<Reply, Stop> {
+fn say(call: &Call, sent: &MessageEvent) -> Result<Reply, Error> {
     call.say(json!({
         "dm_conversation_id": sent.conversation.to_string(),
         "dm_event_id": sent.id.to_string(),

@@ -34,7 +34,7 @@ pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod webhooks;
 
-use base::{Scope, Stop, Word};
+use base::{Error, Scope, VocabularyWord};
 use store::posts::PageRange;
 use view::{Object, Wants};
 
@@ -42,13 +42,13 @@ use crate::call::Call;
 use crate::page::{Direction, Page, Tokens};
 
 /// The member of a body that names the post acted upon.
-const POST_ID: Word = Word::new("post_id", "tweet_id");
+const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
 /// What users an operation shows, one's own email address among it where the caller may.
-fn wants_users(call: &Call) -> Result<Wants, Stop> {
+fn wants_users(call: &Call) -> Result<Wants, Error> {
     let mut wants = call.wants(Object::User);
     let caller = call.caller()?;
-    if caller.scopes.has(Scope::UsersEmail) {
+    if caller.scopes.contains(Scope::UsersEmail) {
         wants.allow_email();
     }
     Ok(wants)

@@ -1,6 +1,6 @@
 //! News stories.
 
-use base::refusal::Subject;
+use base::refusal::ResourceRef;
 use base::{Refusal, Time};
 use network::news;
 use serde_json::{Map, json};
@@ -34,12 +34,12 @@ pub(crate) fn by_id(call: Call) -> Pending {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();
         let viewer = call.viewer();
-        let told = call.read(move |tx| Ok(news::told(tx, viewer, id)?));
+        let told = call.read(move |tx| Ok(news::find_published(tx, viewer, id)?));
         let found = told.await?;
         let answer = match &found {
             Some(told) => view::story(told, &call.wants(Object::News), call.spoken()),
             None => Answer {
-                errors: vec![Refusal::NotFound(Subject::new("news", "id", id))],
+                errors: vec![Refusal::NotFound(ResourceRef::new("news", "id", id))],
                 ..Answer::default()
             },
         };

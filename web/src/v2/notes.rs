@@ -1,7 +1,7 @@
 //! Community notes.
 
-use base::{PostId, Refusal, Stop, Word};
-use network::notes::{self, NewNote, Selection};
+use base::{Error, PostId, Refusal, VocabularyWord};
+use network::notes::{self, NewNote, NoteFeedSelection};
 use serde_json::json;
 use store::notes::CommunityNote;
 use store::posts::PageRange;
@@ -17,14 +17,14 @@ pub(crate) fn eligible(call: Call) -> Pending {
     Box::pin(async move {
         let (writer, test_mode) = (call.user()?, call.flag("test_mode"));
         let selection = match call.text("post_selection") {
-            None => Selection::default(),
+            None => NoteFeedSelection::default(),
             Some(text) => {
-                let refusal = || Refusal::not_valid("post_selection", text);
-                Selection::parse(text).ok_or_else(refusal)?
+                let refusal = || Refusal::invalid_value("post_selection", text);
+                NoteFeedSelection::parse(text).ok_or_else(refusal)?
             }
         };
         let read = move |tx: &mut Tx<'_>, span: &PageRange| {
-            let found = notes::eligible(tx, writer, test_mode, &selection, span)?;
+            let found = notes::list_eligible_posts(tx, writer, test_mode, &selection, span)?;
             Ok(found.iter().map(|id| (id.get(), id.get())).collect())
         };
         linked::posts(&call, read).await
@@ -50,7 +50,7 @@ pub(crate) fn written(call: Call) -> Pending {
 fn shown(note: CommunityNote) -> NoteShown {
     NoteShown {
         status: notes::status(&note),
-        bucket: notes::bucket(note.score),
+        bucket: notes::score_bucket(note.score),
         note,
     }
 }
@@ -66,21 +66,27 @@ pub(crate) fn create(call: Call) -> Pending {
     })
 }
 
-fn new_note(call: &Call) -> Result<NewNote, Stop> {
+fn new_note(call: &Call) -> Result<NewNote, Error> {
     let body = call.body();
-    let missing = || Stop::from(Refusal::missing("info"));
-    let info = body.object(Word::same("info")).ok_or_else(missing)?;
+    let missing = || Error::from(Refusal::missing_parameter("info"));
+    let info = body
+        .object(VocabularyWord::same_in_both("info"))
+        .ok_or_else(missing)?;
     Ok(NewNote {
         post_id: body.id(POST_ID)?,
-        test_mode: body.bool(Word::same("test_mode"))?,
-        text: info.text(Word::same("text"))?.to_owned(),
-        classification: info.text(Word::same("classification"))?.to_owned(),
+        test_mode: body.bool(VocabularyWord::same_in_both("test_mode"))?,
+        text: info.text(VocabularyWord::same_in_both("text"))?.to_owned(),
+        classification: info
+            .text(VocabularyWord::same_in_both("classification"))?
+            .to_owned(),
         misleading_tags: info
-            .texts(Word::same("misleading_tags"))
+            .texts(VocabularyWord::same_in_both("misleading_tags"))
             .map(str::to_owned)
             .collect(),
-        trustworthy_sources: info.bool(Word::same("trustworthy_sources"))?,
-        media_note: info.bool_if(Word::same("is_media_note")).unwrap_or(false),
+        trustworthy_sources: info.bool(VocabularyWord::same_in_both("trustworthy_sources"))?,
+        media_note: info
+            .bool_if(VocabularyWord::same_in_both("is_media_note"))
+            .unwrap_or(false),
     })
 }
 
@@ -88,7 +94,10 @@ fn new_note(call: &Call) -> Result<NewNote, Stop> {
 pub(crate) fn evaluate(call: Call) -> Pending {
     Box::pin(async move {
         let (user, post): (_, PostId) = (call.user()?, call.body().id(POST_ID)?);
-        let text = call.body().text(Word::same("note_text"))?.to_owned();
+        let text = call
+            .body()
+            .text(VocabularyWord::same_in_both("note_text"))?
+            .to_owned();
         let score = call
             .read(move |tx| notes::evaluate(tx, user, post, &text))
             .await?;

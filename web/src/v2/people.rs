@@ -1,6 +1,6 @@
 //! People, searched; and who is affiliated with an organization.
 
-use network::people::{self, Span};
+use network::people::{self, UserSearchRange};
 use store::affiliates;
 
 use super::edges::{To, list};
@@ -15,7 +15,7 @@ pub(crate) fn search(call: Call) -> Pending {
         let query = call.text("query").unwrap_or_default().to_owned();
         let page = call.page()?;
         let from = page.after.and_then(|keys| keys.as_slice().try_into().ok());
-        let span = Span {
+        let span = UserSearchRange {
             from,
             backward: page.is_backward(),
             limit: page.limit,
@@ -24,7 +24,7 @@ pub(crate) fn search(call: Call) -> Pending {
         let read = call.read(move |tx| {
             let found = people::search(tx, &query, &span)?;
             let users = view::users(tx, viewer, found.users, &wants, spoken)?;
-            Ok((users, found.looked_at, found.more))
+            Ok((users, found.scanned_range, found.more))
         });
         let (found, looked_at, more) = read.await?;
         let behind = more || page.is_backward();

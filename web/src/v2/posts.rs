@@ -1,9 +1,9 @@
 //! Posts: looked up, written, deleted.
 
-use base::{PostId, Refusal, Stop, Word};
+use base::{Error, PostId, Refusal, VocabularyWord};
 use network::apps::AccessLevel;
 use network::polls::NewPoll;
-use network::posts::{self, Author, NewPost};
+use network::posts::{self, NewPost, PostAuthor};
 use network::replies;
 use serde_json::json;
 use store::posts as stored;
@@ -52,7 +52,7 @@ pub(crate) fn create(call: Call) -> Pending {
     Box::pin(async move {
         let new = new_post(&call)?;
         let caller = call.caller()?;
-        let author = Author {
+        let author = PostAuthor {
             user_id: call.user()?,
             app_id: Some(caller.app_id),
             self_serve: caller.app.access_level == AccessLevel::SelfServe.name(),
@@ -68,15 +68,15 @@ pub(crate) fn create(call: Call) -> Pending {
                 Ok((post, versions, text))
             })
             .await?;
-        let history = Word::new("edit_history_post_ids", "edit_history_tweet_ids");
+        let history = VocabularyWord::new("edit_history_post_ids", "edit_history_tweet_ids");
         let versions: Vec<String> = versions.iter().map(PostId::to_string).collect();
         let speech = call.spoken().speech;
         let data = json!({
             "id": post.id.to_string(),
-            "text": base::text::escape(&text),
-            history.in_speech(speech): versions,
+            "text": base::text::escape_html(&text),
+            history.name_in(speech): versions,
         });
-        let posts = Word::new("posts", "tweets").in_speech(speech);
+        let posts = VocabularyWord::new("posts", "tweets").name_in(speech);
         Ok(call.say(data)?.location(&format!("/2/{posts}/{}", post.id)))
     })
 }
@@ -94,7 +94,7 @@ pub(crate) fn delete(call: Call) -> Pending {
 pub(crate) fn hide(call: Call) -> Pending {
     Box::pin(async move {
         let (id, user) = (call.path_id("post_id")?, call.user()?);
-        let hidden = call.body().bool(Word::same("hidden"))?;
+        let hidden = call.body().bool(VocabularyWord::same_in_both("hidden"))?;
         call.write(move |tx| replies::set_hidden(tx, user, id, hidden))
             .await?;
         call.say(json!({ "hidden": hidden }))
@@ -102,62 +102,70 @@ pub(crate) fn hide(call: Call) -> Pending {
 }
 
 /// The members of which a post has at most one (contract §11.1).
-const EXCLUSIVE: [Word; 5] = [
-    Word::same("poll"),
-    Word::new("quote_post_id", "quote_tweet_id"),
-    Word::same("direct_message_deep_link"),
-    Word::same("media"),
-    Word::same("card_uri"),
+const EXCLUSIVE: [VocabularyWord; 5] = [
+    VocabularyWord::same_in_both("poll"),
+    VocabularyWord::new("quote_post_id", "quote_tweet_id"),
+    VocabularyWord::same_in_both("direct_message_deep_link"),
+    VocabularyWord::same_in_both("media"),
+    VocabularyWord::same_in_both("card_uri"),
 ];
 
-fn new_post(call: &Call) -> Result<NewPost, Stop> {
+fn new_post(call: &Call) -> Result<NewPost, Error> {
     let body = call.body();
     if EXCLUSIVE.iter().filter(|word| body.has(**word)).count() > 1 {
         let message = "You can only provide one of poll or quote_tweet_id or \
                        direct_message_deep_link or media or card_uri.";
-        return Err(Refusal::invalid("text", "", message).into());
+        return Err(Refusal::invalid_parameter("text", "", message).into());
     }
-    let reply = body.object(Word::same("reply"));
-    let target = Word::new("in_reply_to_post_id", "in_reply_to_tweet_id");
-    let media = body.object(Word::same("media"));
-    let edit = body.object(Word::same("edit_options"));
-    let flag = |name| body.bool_if(Word::same(name)).unwrap_or(false);
+    let reply = body.object(VocabularyWord::same_in_both("reply"));
+    let target = VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id");
+    let media = body.object(VocabularyWord::same_in_both("media"));
+    let edit = body.object(VocabularyWord::same_in_both("edit_options"));
+    let flag = |name| {
+        body.bool_if(VocabularyWord::same_in_both(name))
+            .unwrap_or(false)
+    };
     let text = |name| {
-        body.text_if(Word::same(name))
+        body.text_if(VocabularyWord::same_in_both(name))
             .unwrap_or_default()
             .to_owned()
     };
-    let community = body.id_if::<()>(Word::same("community_id"));
+    let community = body.id_if::<()>(VocabularyWord::same_in_both("community_id"));
     if flag("share_with_followers") && community.is_none() {
         let message = "`share_with_followers` goes only with `community_id`";
-        return Err(Refusal::invalid("share_with_followers", true, message).into());
+        return Err(Refusal::invalid_parameter("share_with_followers", true, message).into());
     }
-    let geo = body.object(Word::same("geo"));
+    let geo = body.object(VocabularyWord::same_in_both("geo"));
     let place = geo
-        .map(|geo| geo.text(Word::same("place_id")))
+        .map(|geo| geo.text(VocabularyWord::same_in_both("place_id")))
         .transpose()?;
     Ok(NewPost {
         text: text("text"),
         reply_to: reply.map(|reply| reply.id(target)).transpose()?,
         exclude_reply_user_ids: reply
-            .map(|reply| reply.ids(Word::same("exclude_reply_user_ids")))
+            .map(|reply| reply.ids(VocabularyWord::same_in_both("exclude_reply_user_ids")))
             .unwrap_or_default(),
         auto_populate_reply_metadata: reply
-            .and_then(|reply| reply.bool_if(Word::same("auto_populate_reply_metadata")))
+            .and_then(|reply| {
+                reply.bool_if(VocabularyWord::same_in_both("auto_populate_reply_metadata"))
+            })
             .unwrap_or(false),
-        quote: body.id_if(Word::new("quote_post_id", "quote_tweet_id")),
+        quote: body.id_if(VocabularyWord::new("quote_post_id", "quote_tweet_id")),
         media_ids: media
-            .map(|media| media.ids(Word::same("media_ids")))
+            .map(|media| media.ids(VocabularyWord::same_in_both("media_ids")))
             .unwrap_or_default(),
         tagged_user_ids: media
-            .map(|media| media.ids(Word::same("tagged_user_ids")))
+            .map(|media| media.ids(VocabularyWord::same_in_both("tagged_user_ids")))
             .unwrap_or_default(),
-        poll: body.object(Word::same("poll")).map(new_poll).transpose()?,
+        poll: body
+            .object(VocabularyWord::same_in_both("poll"))
+            .map(new_poll)
+            .transpose()?,
         place_id: place.unwrap_or_default().to_owned(),
         community_id: community.map(base::Id::get),
         share_with_followers: flag("share_with_followers"),
         edit_of: edit
-            .map(|edit| edit.id(Word::same("previous_post_id")))
+            .map(|edit| edit.id(VocabularyWord::same_in_both("previous_post_id")))
             .transpose()?,
         reply_settings: who_may_reply(body)?,
         nullcast: flag("nullcast"),
@@ -170,25 +178,25 @@ fn new_post(call: &Call) -> Result<NewPost, Stop> {
     })
 }
 
-fn new_poll(poll: Members<'_>) -> Result<NewPoll, Stop> {
+fn new_poll(poll: Members<'_>) -> Result<NewPoll, Error> {
     Ok(NewPoll {
         options: poll
-            .texts(Word::same("options"))
+            .texts(VocabularyWord::same_in_both("options"))
             .map(str::to_owned)
             .collect(),
-        duration_minutes: poll.int(Word::same("duration_minutes"))?,
+        duration_minutes: poll.int(VocabularyWord::same_in_both("duration_minutes"))?,
     })
 }
 
 /// Who may reply: a poll may say it in the post's stead, but not something else.
-fn who_may_reply(body: Members<'_>) -> Result<String, Stop> {
-    const SETTINGS: Word = Word::same("reply_settings");
-    let poll = body.object(Word::same("poll"));
+fn who_may_reply(body: Members<'_>) -> Result<String, Error> {
+    const SETTINGS: VocabularyWord = VocabularyWord::same_in_both("reply_settings");
+    let poll = body.object(VocabularyWord::same_in_both("poll"));
     let of_poll = poll.and_then(|poll| poll.text_if(SETTINGS));
     match (body.text_if(SETTINGS), of_poll) {
         (Some(one), Some(other)) if one != other => {
             let message = "`poll.reply_settings` and `reply_settings` say different things";
-            Err(Refusal::invalid("poll.reply_settings", other, message).into())
+            Err(Refusal::invalid_parameter("poll.reply_settings", other, message).into())
         }
         (one, other) => Ok(one.or(other).unwrap_or_default().to_owned()),
     }

@@ -1,8 +1,8 @@
 //! The powerstream's rules.
 
-use base::{Refusal, Stop, Word};
+use base::{Error, Refusal, VocabularyWord};
 use network::rules as acts;
-use query::{Dialect, Level};
+use query::{AccessTier, QueryDialect};
 use serde_json::{Map, Value, json};
 use store::rules::{self as stored, StreamProduct, StreamRule};
 
@@ -11,13 +11,13 @@ use crate::body;
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 
-const RULES: Word = Word::same("rules");
-const IDS: Word = Word::same("ids");
+const RULES: VocabularyWord = VocabularyWord::same_in_both("rules");
+const IDS: VocabularyWord = VocabularyWord::same_in_both("ids");
 
 /// `GET /2/powerstream/rules`: all of them, oldest first.
 pub(crate) fn rules(call: Call) -> Pending {
     Box::pin(async move {
-        let (app, most) = (call.caller()?.app_id, dialect(&call)?.rules());
+        let (app, most) = (call.caller()?.app_id, dialect(&call)?.max_rules());
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let found = call
             .read(move |tx| {
@@ -50,7 +50,7 @@ pub(crate) fn add(call: Call) -> Pending {
                     tx,
                     app,
                     StreamProduct::Powerstream,
-                    dialect.rules(),
+                    dialect.max_rules(),
                     &new,
                     false,
                 )
@@ -72,14 +72,15 @@ pub(crate) fn delete(call: Call) -> Pending {
         }
         let ids: Vec<i64> = body.ids::<()>(IDS).iter().map(|id| id.get()).collect();
         // What was added while the app could say more can be removed.
-        let dialect = Dialect::new(query::Product::Powerstream, Level::Enterprise);
+        let dialect = QueryDialect::new(query::QueryProduct::Powerstream, AccessTier::Enterprise);
         let (known, _) = rules::read(body.objects(RULES), dialect)?;
         let values: Vec<String> = known.into_iter().map(|rule| rule.canonical).collect();
         let asked = body.array(RULES).len().max(ids.len());
         let deleted = call
             .write(move |tx| {
                 let by_id = acts::remove(tx, app, StreamProduct::Powerstream, &ids)?;
-                let by_value = acts::remove_values(tx, app, StreamProduct::Powerstream, &values)?;
+                let by_value =
+                    acts::remove_by_canonical(tx, app, StreamProduct::Powerstream, &values)?;
                 Ok(by_id.saturating_add(by_value))
             })
             .await?;
@@ -88,8 +89,8 @@ pub(crate) fn delete(call: Call) -> Pending {
     })
 }
 
-fn dialect(call: &Call) -> Result<Dialect, Stop> {
-    rules::dialect(call, query::Product::Powerstream)
+fn dialect(call: &Call) -> Result<QueryDialect, Error> {
+    rules::dialect(call, query::QueryProduct::Powerstream)
 }
 
 fn answer(call: &Call, status: u16, added: &[StreamRule], refused: &[Refusal]) -> Reply {

@@ -1,6 +1,6 @@
 //! Reposts, made, undone and listed; quotes, listed.
 
-use base::{PostId, Speech};
+use base::{PostId, Vocabulary};
 use network::reposts;
 use serde_json::json;
 use store::Tx;
@@ -17,8 +17,8 @@ pub(crate) fn create(call: Call) -> Pending {
         let app = Some(call.caller()?.app_id);
         let made = call.write(move |tx| reposts::repost(tx, user, app, post));
         let made = made.await?;
-        let mut data = json!({ "retweeted": true, "rest_id": made.of.to_string() });
-        if call.spoken().speech == Speech::Tweet
+        let mut data = json!({ "retweeted": true, "rest_id": made.original_id.to_string() });
+        if call.spoken().speech == Vocabulary::Tweet
             && let Some(members) = data.as_object_mut()
         {
             members.insert("id".to_owned(), made.id.to_string().into());
@@ -40,8 +40,10 @@ pub(crate) fn delete(call: Call) -> Pending {
 pub(crate) fn users(call: Call) -> Pending {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::of(tx, viewer, post, span);
-        linked::users(&call, read, reposts::public).await
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| {
+            reposts::list_post_reposts(tx, viewer, post, span)
+        };
+        linked::users(&call, read, reposts::filter_public_users).await
     })
 }
 
@@ -50,7 +52,9 @@ pub(crate) fn of_post(call: Call) -> Pending {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
         let page = call.page()?;
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::of(tx, viewer, post, span);
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| {
+            reposts::list_post_reposts(tx, viewer, post, span)
+        };
         let found = linked::posts_of(&call, &page, linked::span_of(&page), |edge| edge.1, read);
         let (answer, tokens) = found.await?;
         linked::say(&call, &answer, tokens)
@@ -61,7 +65,9 @@ pub(crate) fn of_post(call: Call) -> Pending {
 pub(crate) fn of_me(call: Call) -> Pending {
     Box::pin(async move {
         let user = call.user()?;
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| Ok(reposts::of_author(tx, user, span)?);
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| {
+            Ok(reposts::list_reposted_posts(tx, user, span)?)
+        };
         linked::posts(&call, read).await
     })
 }
@@ -76,7 +82,8 @@ pub(crate) fn quotes(call: Call) -> Pending {
             without_reposts: call.has("exclude", "retweets"),
             ..linked::span_of(&page)
         };
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::quotes(tx, viewer, post, span);
+        let read =
+            move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_quotes(tx, viewer, post, span);
         let (answer, tokens) = linked::posts_of(&call, &page, asked, |edge| edge.0, read).await?;
         // This one list does not lead back.
         let tokens = tokens.map(|tokens| crate::page::Tokens {

@@ -1,9 +1,9 @@
 //! Rules of streams as they are read and shown, whichever stream they are for.
 
-use base::{Refusal, Stop, Word};
+use base::{Error, Refusal, VocabularyWord};
 use network::apps::AccessLevel;
-use network::rules::NewRule;
-use query::{Dialect, Level, Problems, Product};
+use network::rules::NewStreamRule;
+use query::{AccessTier, QueryDialect, QueryError, QueryProduct};
 use serde_json::{Value, json};
 use store::rules::StreamRule;
 
@@ -11,34 +11,34 @@ use crate::accents;
 use crate::body::Members;
 use crate::call::Call;
 
-const VALUE: Word = Word::same("value");
-const TAG: Word = Word::same("tag");
+const VALUE: VocabularyWord = VocabularyWord::same_in_both("value");
+const TAG: VocabularyWord = VocabularyWord::same_in_both("tag");
 
 /// Whether the calling app has a contract.
-pub(super) fn is_enterprise(call: &Call) -> Result<bool, Stop> {
+pub(super) fn is_enterprise(call: &Call) -> Result<bool, Error> {
     Ok(call.caller()?.app.access_level == AccessLevel::Enterprise.name())
 }
 
 /// The language as the calling app may use it.
-pub(super) fn dialect(call: &Call, product: Product) -> Result<Dialect, Stop> {
+pub(super) fn dialect(call: &Call, product: QueryProduct) -> Result<QueryDialect, Error> {
     let level = if is_enterprise(call)? {
-        Level::Enterprise
+        AccessTier::Enterprise
     } else {
-        Level::SelfServe
+        AccessTier::SelfServe
     };
-    Ok(Dialect::new(product, level))
+    Ok(QueryDialect::new(product, level))
 }
 
 /// The rules of a body that can be read, and why the others cannot.
 pub(super) fn read<'b>(
     members: impl Iterator<Item = Members<'b>>,
-    dialect: Dialect,
-) -> Result<(Vec<NewRule>, Vec<Refusal>), Stop> {
+    dialect: QueryDialect,
+) -> Result<(Vec<NewStreamRule>, Vec<Refusal>), Error> {
     let (mut new, mut refused) = (Vec::new(), Vec::new());
     for member in members {
         let value = member.text(VALUE)?;
         match canonical(value, dialect) {
-            Ok(canonical) => new.push(NewRule {
+            Ok(canonical) => new.push(NewStreamRule {
                 canonical,
                 tag: member.text_if(TAG).unwrap_or_default().to_owned(),
                 value: value.to_owned(),
@@ -50,14 +50,14 @@ pub(super) fn read<'b>(
 }
 
 /// What is the same for all rules that mean the same by their words.
-pub(super) fn canonical(value: &str, dialect: Dialect) -> Result<String, Refusal> {
+pub(super) fn canonical(value: &str, dialect: QueryDialect) -> Result<String, Refusal> {
     let parsed = query::parse(value, dialect);
     parsed
         .map(|query| query.to_string())
         .map_err(|problems| Refusal::InvalidRule {
             value: value.to_owned(),
             details: problems.details(),
-            too_long: matches!(problems, Problems::TooLong { .. }),
+            too_long: matches!(problems, QueryError::TooLong { .. }),
         })
 }
 

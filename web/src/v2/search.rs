@@ -5,10 +5,10 @@ mod window;
 
 use std::sync::Arc;
 
-use base::{Refusal, Stop};
+use base::{Error, Refusal};
 use network::apps::AccessLevel;
-use network::search::{Asked, Found, find, ranked};
-use query::{Dialect, Level, Product, Query};
+use network::search::{PostSearchPage, PostSearchRequest, find, find_ranked};
+use query::{AccessTier, ParsedQuery, QueryDialect, QueryProduct};
 use view::Object;
 
 use crate::call::{Call, Reply};
@@ -17,7 +17,7 @@ use crate::page::{Direction, Tokens};
 
 /// `GET /2/posts/search/recent`.
 pub(crate) fn recent(call: Call) -> Pending {
-    Box::pin(async move { search(&call, Product::RecentSearch).await })
+    Box::pin(async move { search(&call, QueryProduct::RecentSearch).await })
 }
 
 /// `GET /2/posts/search/all`.
@@ -32,23 +32,23 @@ pub(crate) fn all(call: Call) -> Pending {
             let message = format!(
                 "The `{name}` query parameter value [{value}] is not between 10 and {most}"
             );
-            return Err(Refusal::invalid(name, value, message).into());
+            return Err(Refusal::invalid_parameter(name, value, message).into());
         }
-        search(&call, Product::FullArchive).await
+        search(&call, QueryProduct::FullArchive).await
     })
 }
 
 /// `GET /2/posts/counts/recent`.
 pub(crate) fn counts_recent(call: Call) -> Pending {
-    Box::pin(async move { counts::count(&call, Product::RecentCounts).await })
+    Box::pin(async move { counts::count(&call, QueryProduct::RecentCounts).await })
 }
 
 /// `GET /2/posts/counts/all`.
 pub(crate) fn counts_all(call: Call) -> Pending {
-    Box::pin(async move { counts::count(&call, Product::FullCounts).await })
+    Box::pin(async move { counts::count(&call, QueryProduct::FullCounts).await })
 }
 
-async fn search(call: &Call, product: Product) -> Result<Reply, Stop> {
+async fn search(call: &Call, product: QueryProduct) -> Result<Reply, Error> {
     let query = query(call, product)?;
     one_token(call)?;
     let page = call.page()?;
@@ -62,9 +62,9 @@ async fn search(call: &Call, product: Product) -> Result<Reply, Stop> {
     });
     let ranks = call.text("sort_order") == Some("relevancy");
     if let (Some([id, ..]), false) = (after, ranks) {
-        window.below = window.below.min(id);
+        window.before_id = window.before_id.min(id);
     }
-    let asked = Asked {
+    let asked = PostSearchRequest {
         query,
         window,
         limit: page.limit,
@@ -74,8 +74,8 @@ async fn search(call: &Call, product: Product) -> Result<Reply, Stop> {
     let snapshot = search.snapshot();
     let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
     let read = call.read(move |tx| {
-        let Found { posts, next } = if ranks {
-            ranked(tx, &snapshot, viewer, &asked, after)?
+        let PostSearchPage { posts, next } = if ranks {
+            find_ranked(tx, &snapshot, viewer, &asked, after)?
         } else {
             find(tx, &snapshot, viewer, &asked)?
         };
@@ -90,16 +90,17 @@ async fn search(call: &Call, product: Product) -> Result<Reply, Stop> {
 }
 
 /// The query, as the caller may write it.
-fn query(call: &Call, product: Product) -> Result<Arc<Query>, Stop> {
+fn query(call: &Call, product: QueryProduct) -> Result<Arc<ParsedQuery>, Error> {
     let enterprise = call.caller()?.app.access_level == AccessLevel::Enterprise.name();
     let level = if enterprise {
-        Level::Enterprise
+        AccessTier::Enterprise
     } else {
-        Level::SelfServe
+        AccessTier::SelfServe
     };
     let text = call.text("query").unwrap_or_default();
-    let read = query::parse(text, Dialect::new(product, level));
-    let query = read.map_err(|problems| Refusal::invalid("query", text, problems.to_string()))?;
+    let read = query::parse(text, QueryDialect::new(product, level));
+    let query =
+        read.map_err(|problems| Refusal::invalid_parameter("query", text, problems.to_string()))?;
     Ok(Arc::new(query))
 }
 
@@ -109,5 +110,5 @@ fn one_token(call: &Call) -> Result<(), Refusal> {
         return Ok(());
     };
     let message = "Only one of `next_token` and `pagination_token` can be given";
-    Err(Refusal::invalid("next_token", next, message))
+    Err(Refusal::invalid_parameter("next_token", next, message))
 }

@@ -1,9 +1,9 @@
 //! Spaces, looked up and searched, and what belongs to them.
 
-use base::id::parse_short;
-use base::refusal::Subject;
-use base::{PostId, Refusal, Stop, UserId};
-use network::spaces::{self, Among};
+use base::id::decode_base62;
+use base::refusal::ResourceRef;
+use base::{Error, PostId, Refusal, UserId};
+use network::spaces::{self, SpaceStateFilter};
 use store::posts::{self, PageRange, Post};
 use store::spaces::{self as stored, Space};
 use view::{Answer, Asked, Object};
@@ -19,7 +19,7 @@ pub(crate) fn by_id(call: Call) -> Pending {
         let name = call.path_text("id")?.to_owned();
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
         let found = call.read(move |tx| {
-            let id = parse_short(&name);
+            let id = decode_base62(&name);
             let found = id.map_or(Ok(None), |id| stored::find_by_id(tx, id))?;
             let asked = Asked {
                 parameter: "id",
@@ -38,7 +38,7 @@ pub(crate) fn by_ids(call: Call) -> Pending {
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
         let found = call.read(move |tx| {
             let mut ids: Vec<i64> = Vec::with_capacity(names.len());
-            for id in names.iter().filter_map(|name| parse_short(name)) {
+            for id in names.iter().filter_map(|name| decode_base62(name)) {
                 if !ids.contains(&id) {
                     ids.push(id);
                 }
@@ -78,9 +78,9 @@ pub(crate) fn search(call: Call) -> Pending {
     Box::pin(async move {
         let text = call.text("query").unwrap_or_default().to_owned();
         let among = match call.text("state") {
-            Some("live") => Among::Live,
-            Some("scheduled") => Among::Scheduled,
-            _ => Among::All,
+            Some("live") => SpaceStateFilter::Live,
+            Some("scheduled") => SpaceStateFilter::Scheduled,
+            _ => SpaceStateFilter::All,
         };
         let limit = usize::try_from(call.int("max_results")).unwrap_or(0);
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
@@ -102,7 +102,7 @@ pub(crate) fn buyers(call: Call) -> Pending {
             let Some(space) = seen(tx, &name)? else {
                 return Ok((no_space(&name), None));
             };
-            spaces::may_see_buyers(&space, user)?;
+            spaces::check_may_see_buyers(&space, user)?;
             let cut = page.cut(
                 stored::buyer_page(tx, space.id, &one_more(&page))?,
                 |edge| edge.1,
@@ -138,16 +138,16 @@ pub(crate) fn shared(call: Call) -> Pending {
 }
 
 /// The space that a name stands for, if it may be seen.
-fn seen(tx: &mut store::Tx<'_>, name: &str) -> Result<Option<Space>, Stop> {
-    match parse_short(name) {
-        Some(id) => Ok(spaces::seen(tx, id)?),
+fn seen(tx: &mut store::Tx<'_>, name: &str) -> Result<Option<Space>, Error> {
+    match decode_base62(name) {
+        Some(id) => Ok(spaces::find_visible(tx, id)?),
         None => Ok(None),
     }
 }
 
 fn no_space(name: &str) -> Answer {
     Answer {
-        errors: vec![Refusal::NotFound(Subject::new("space", "id", name))],
+        errors: vec![Refusal::NotFound(ResourceRef::new("space", "id", name))],
         ..Answer::default()
     }
 }
@@ -160,7 +160,7 @@ fn one_more(page: &Page) -> PageRange {
     }
 }
 
-fn say(call: &Call, (answer, tokens): (Answer, Option<Tokens>)) -> Result<Reply, Stop> {
+fn say(call: &Call, (answer, tokens): (Answer, Option<Tokens>)) -> Result<Reply, Error> {
     match tokens {
         Some(tokens) => call.answer_page(&answer, &tokens),
         None => call.answer(&answer),

@@ -1,8 +1,8 @@
 //! The rules of the filtered stream (contract §9.2).
 
-use base::{Refusal, Stop, Time, Word};
-use network::rules::{self as acts, Added};
-use query::{Dialect, Level};
+use base::{Error, Refusal, Time, VocabularyWord};
+use network::rules::{self as acts, AddedRules};
+use query::{AccessTier, QueryDialect};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::rules::{self as stored, StreamProduct, StreamRule};
@@ -15,10 +15,10 @@ use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 use crate::page::{Direction, Tokens};
 
-const ADD: Word = Word::same("add");
-const DELETE: Word = Word::same("delete");
-const IDS: Word = Word::same("ids");
-const VALUES: Word = Word::same("values");
+const ADD: VocabularyWord = VocabularyWord::same_in_both("add");
+const DELETE: VocabularyWord = VocabularyWord::same_in_both("delete");
+const IDS: VocabularyWord = VocabularyWord::same_in_both("ids");
+const VALUES: VocabularyWord = VocabularyWord::same_in_both("values");
 const STREAM: StreamProduct = StreamProduct::Stream;
 
 /// `GET /2/posts/search/stream/rules`: all of them, oldest first, or those that are named.
@@ -28,7 +28,7 @@ pub(crate) fn list(call: Call) -> Pending {
         let ids: Vec<i64> = call.ids::<()>("ids").iter().map(|id| id.get()).collect();
         if !ids.is_empty() {
             let found = call
-                .read(move |tx| Ok(acts::present(tx, app, STREAM, &ids)?))
+                .read(move |tx| Ok(acts::find_existing(tx, app, STREAM, &ids)?))
                 .await?;
             return listed(&call, &found, Tokens::default());
         }
@@ -48,7 +48,7 @@ pub(crate) fn list(call: Call) -> Pending {
     })
 }
 
-fn listed(call: &Call, found: &[StreamRule], tokens: Tokens) -> Result<Reply, Stop> {
+fn listed(call: &Call, found: &[StreamRule], tokens: Tokens) -> Result<Reply, Error> {
     let mut meta = tokens.meta(found.len());
     meta.insert("sent".to_owned(), json!(sent(call)));
     let mut body = Map::new();
@@ -84,17 +84,17 @@ pub(crate) fn update(call: Call) -> Pending {
     })
 }
 
-async fn add(call: &Call) -> Result<Reply, Stop> {
+async fn add(call: &Call) -> Result<Reply, Error> {
     let (app, dry) = (call.caller()?.app_id, call.flag("dry_run"));
-    let dialect = rules::dialect(call, query::Product::Stream)?;
+    let dialect = rules::dialect(call, query::QueryProduct::Stream)?;
     if call.body().array(ADD).is_empty() {
         return Err(body::whole("`add` must name at least one rule").into());
     }
     let (new, mut refused) = rules::read(call.body().objects(ADD), dialect)?;
     let invalid = refused.len();
-    let mut added = Added::default();
+    let mut added = AddedRules::default();
     if !new.is_empty() {
-        let most = dialect.rules();
+        let most = dialect.max_rules();
         added = call
             .write(move |tx| acts::add(tx, app, STREAM, most, &new, dry))
             .await?;
@@ -141,7 +141,7 @@ fn changed(
 /// How many rules are deleted in one transaction.
 const AT_ONCE: i64 = 1_000;
 
-async fn delete_all(call: &Call) -> Result<Reply, Stop> {
+async fn delete_all(call: &Call) -> Result<Reply, Error> {
     let (app, dry) = (call.caller()?.app_id, call.flag("dry_run"));
     let mut deleted = 0;
     if dry {
@@ -164,7 +164,7 @@ async fn delete_all(call: &Call) -> Result<Reply, Stop> {
     Ok(changed(call, 200, &[], &summary, None))
 }
 
-async fn delete(call: &Call) -> Result<Reply, Stop> {
+async fn delete(call: &Call) -> Result<Reply, Error> {
     let (app, dry) = (call.caller()?.app_id, call.flag("dry_run"));
     let named = call.body().object(DELETE);
     let named = named.filter(|named| named.has(IDS) != named.has(VALUES));
@@ -178,16 +178,16 @@ async fn delete(call: &Call) -> Result<Reply, Stop> {
     }
     let ids: Vec<i64> = named.ids::<()>(IDS).iter().map(|id| id.get()).collect();
     // What was added while the app could say more can be removed.
-    let dialect = Dialect::new(query::Product::Stream, Level::Enterprise);
+    let dialect = QueryDialect::new(query::QueryProduct::Stream, AccessTier::Enterprise);
     let values = named.texts(VALUES);
     let values: Vec<String> = values
         .filter_map(|value| rules::canonical(value, dialect).ok())
         .collect();
     let work = move |tx: &mut Tx<'_>| {
-        let mut all = acts::of_values(tx, app, STREAM, &values)?;
+        let mut all = acts::find_ids_by_canonical(tx, app, STREAM, &values)?;
         all.extend(&ids);
         if dry {
-            Ok(acts::present(tx, app, STREAM, &all)?.len())
+            Ok(acts::find_existing(tx, app, STREAM, &all)?.len())
         } else {
             acts::remove(tx, app, STREAM, &all)
         }
@@ -201,7 +201,10 @@ async fn delete(call: &Call) -> Result<Reply, Stop> {
 
 /// What is said of rules that are not there.
 fn unknown(call: &Call, missing: usize) -> Value {
-    let mut problem = accents::partial(&Refusal::Invalid(Vec::new()), &call.home.problem_base);
+    let mut problem = accents::partial(
+        &Refusal::InvalidParameters(Vec::new()),
+        &call.home.problem_base,
+    );
     let each = json!({ "message": "Rule does not exist", "parameters": {} });
     if let Some(members) = problem.as_object_mut() {
         members.insert("errors".to_owned(), json!(vec![each; missing]));
@@ -213,7 +216,7 @@ fn unknown(call: &Call, missing: usize) -> Value {
 pub(crate) fn counts(call: Call) -> Pending {
     Box::pin(async move {
         let app = call.caller()?.app_id;
-        let most = rules::dialect(&call, query::Product::Stream)?.rules();
+        let most = rules::dialect(&call, query::QueryProduct::Stream)?.max_rules();
         let count = call
             .read(move |tx| Ok(stored::count(tx, app, STREAM)?))
             .await?;

@@ -1,7 +1,7 @@
 //! Streams of posts and of what became of them: what an app may connect to, and from when on (contract §9).
 
-use base::refusal::Connecting;
-use base::{Refusal, Stop, Time};
+use base::refusal::StreamConnectionRefusal;
+use base::{Error, Refusal, Time};
 use bytes::Bytes;
 use deliver::streams::{Endpoint, Format, Opening, Past};
 use futures_util::StreamExt as _;
@@ -56,7 +56,7 @@ streams! {
     likes_compliance, LikesCompliance, "`GET /2/likes/compliance/stream`.";
 }
 
-async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
+async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Error> {
     let (app, enterprise) = (call.caller()?.app_id, is_enterprise(&call)?);
     let open = endpoint.rules().is_some() || endpoint == Endpoint::Sample;
     if !enterprise && !open {
@@ -72,7 +72,7 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
     if let Some(product) = endpoint.rules() {
         let count = call.read(move |tx| Ok(stored::count(tx, app, product)?));
         if count.await? == 0 {
-            return Err(Refusal::Connection(Connecting::NoRules).into());
+            return Err(Refusal::Connection(StreamConnectionRefusal::NoRules).into());
         }
     }
     let replay = past.is_some_and(|past| past.until.is_some());
@@ -147,16 +147,16 @@ fn partition(call: &Call) -> u8 {
 }
 
 /// What is asked for of the past.
-pub(super) fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Stop> {
+pub(super) fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Error> {
     past_as(call, enterprise, NAMES)
 }
 
 /// The same under other names.
-fn past_as(call: &Call, enterprise: bool, names: [&'static str; 3]) -> Result<Option<Past>, Stop> {
+fn past_as(call: &Call, enterprise: bool, names: [&'static str; 3]) -> Result<Option<Past>, Error> {
     let [back, from, until] = names;
     let (minutes, now) = (call.int(back), call.now());
     let refuse = |name: &'static str, message: String| {
-        Err(Refusal::invalid(call.spelled(name), call.raw(name), message).into())
+        Err(Refusal::invalid_parameter(call.spelled(name), call.raw(name), message).into())
     };
     let replayed = call.endpoint().has_param(from);
     let (start, end) = if replayed {
@@ -180,8 +180,8 @@ fn past_as(call: &Call, enterprise: bool, names: [&'static str; 3]) -> Result<Op
             return Ok(Some(Past { from, until: None }));
         }
         (Some(start), Some(end)) => (start, end),
-        (None, _) => return Err(Refusal::missing(from).into()),
-        (_, None) => return Err(Refusal::missing(until).into()),
+        (None, _) => return Err(Refusal::missing_parameter(from).into()),
+        (_, None) => return Err(Refusal::missing_parameter(until).into()),
     };
     if minutes > 0 {
         let message = format!("`{back}` does not go with `{from}` and `{until}`");
@@ -200,11 +200,11 @@ fn check(
     [_, from, until]: [&'static str; 3],
     (start, end): (Time, Time),
     now: Time,
-) -> Result<(), Stop> {
-    let wrong = |name: &'static str, what: &str| -> Stop {
+) -> Result<(), Error> {
+    let wrong = |name: &'static str, what: &str| -> Error {
         let raw = call.raw(name);
         let message = format!("Invalid '{name}':'{raw}'. {what}");
-        Refusal::invalid(name, raw, message).into()
+        Refusal::invalid_parameter(name, raw, message).into()
     };
     if start < now.plus_ms(-BACK_MS) {
         let what = format!("'{from}' must be on or after 24 hours before the request time.");

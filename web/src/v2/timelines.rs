@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use base::id::first_at;
-use base::refusal::Subject;
-use base::{Fault, PostId, Refusal, Stop, Time, UserId};
-use network::timelines::{self, Page as Found};
-use network::visibility::{Sight, Viewer};
+use base::id::first_snowflake_at;
+use base::refusal::ResourceRef;
+use base::{Error, Fault, PostId, Refusal, Time, UserId};
+use network::timelines::{self, TimelinePage as Found};
+use network::visibility::{Viewer, Visibility};
 use store::Tx;
 use store::posts::PageRange;
 use store::users::{self, User};
@@ -31,7 +31,7 @@ type Read = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<Found, Fault>;
 pub(crate) fn of_user(call: Call) -> Pending {
     Box::pin(async move {
         let whose = Whose::Id(call.path_id("id")?);
-        public(&call, whose, timelines::of_author).await
+        public(&call, whose, timelines::load_author_page).await
     })
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn of_user(call: Call) -> Pending {
 pub(crate) fn mentions(call: Call) -> Pending {
     Box::pin(async move {
         let whose = Whose::Id(call.path_id("id")?);
-        public(&call, whose, timelines::mentions).await
+        public(&call, whose, timelines::load_mentions_page).await
     })
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn mentions(call: Call) -> Pending {
 pub(crate) fn of_username(call: Call) -> Pending {
     Box::pin(async move {
         let whose = Whose::Name(call.path_text("username")?.to_owned());
-        public(&call, whose, timelines::of_author).await
+        public(&call, whose, timelines::load_author_page).await
     })
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn of_username(call: Call) -> Pending {
 pub(crate) fn mentions_of_username(call: Call) -> Pending {
     Box::pin(async move {
         let whose = Whose::Name(call.path_text("username")?.to_owned());
-        public(&call, whose, timelines::mentions).await
+        public(&call, whose, timelines::load_mentions_page).await
     })
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn home(call: Call) -> Pending {
         let read = call.read(move |tx| {
             let user =
                 users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller is gone"))?;
-            let found = timelines::home(tx, &homes, &user, &span)?;
+            let found = timelines::load_home_page(tx, &homes, &user, &span)?;
             spoken_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
                 view::posts(tx, viewer, posts, &wants, spoken)
             })
@@ -80,23 +80,26 @@ pub(crate) fn home(call: Call) -> Pending {
     })
 }
 
-async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Stop> {
+async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Error> {
     let page = call.page()?;
     let span = windowed(call, &page)?;
     let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
     let read = call.read(move |tx| {
         let (user, subject) = match &whose {
-            Whose::Id(id) => (users::find_by_id(tx, *id)?, Subject::new("user", "id", id)),
+            Whose::Id(id) => (
+                users::find_by_id(tx, *id)?,
+                ResourceRef::new("user", "id", id),
+            ),
             Whose::Name(name) => (
                 users::find_by_username(tx, name)?,
-                Subject::new("user", "username", name),
+                ResourceRef::new("user", "username", name),
             ),
         };
         let sight = match &user {
-            Some(user) => timelines::sight(tx, viewer, user)?,
-            None => Sight::Missing,
+            Some(user) => timelines::timeline_visibility(tx, viewer, user)?,
+            None => Visibility::Missing,
         };
-        let (Some(user), Sight::Visible) = (user, sight) else {
+        let (Some(user), Visibility::Visible) = (user, sight) else {
             return Ok(Err(hidden(sight, subject)));
         };
         let found = read(tx, viewer, &user, &span)?;
@@ -118,11 +121,11 @@ async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Stop> {
 }
 
 /// Why nothing of a user's timeline is shown.
-fn hidden(sight: Sight, subject: Subject) -> Refusal {
+fn hidden(sight: Visibility, subject: ResourceRef) -> Refusal {
     match sight {
-        Sight::Visible | Sight::Missing => Refusal::NotFound(subject),
-        Sight::Forbidden => Refusal::NotVisible(subject),
-        Sight::Suspended => Refusal::Suspended(subject),
+        Visibility::Visible | Visibility::Missing => Refusal::NotFound(subject),
+        Visibility::Forbidden => Refusal::NotVisible(subject),
+        Visibility::Suspended => Refusal::Suspended(subject),
     }
 }
 
@@ -133,9 +136,9 @@ fn spoken_page(
     viewer: Viewer,
     found: Found,
     speak: impl FnOnce(&mut Tx<'_>, Viewer, Vec<store::posts::Post>) -> Result<Answer, Fault>,
-) -> Result<Spoken, Stop> {
+) -> Result<Spoken, Error> {
     let looked_at = found
-        .looked_at
+        .scanned_range
         .map(|(newest, oldest)| (newest.get(), oldest.get()));
     Ok((speak(tx, viewer, found.posts)?, looked_at, found.more))
 }
@@ -146,12 +149,12 @@ fn say(
     found: &Answer,
     looked_at: Option<(i64, i64)>,
     more: bool,
-) -> Result<Reply, Stop> {
+) -> Result<Reply, Error> {
     call.answer_timeline(found, &neighbours(page, looked_at, more))
 }
 
 /// The page within the window of time and ids that the request names.
-fn windowed(call: &Call, page: &Page) -> Result<PageRange, Stop> {
+fn windowed(call: &Call, page: &Page) -> Result<PageRange, Error> {
     let (since, until): (Option<PostId>, Option<PostId>) =
         (call.id("since_id"), call.id("until_id"));
     let (start, end) = (call.time("start_time"), call.time("end_time"));
@@ -165,11 +168,11 @@ fn windowed(call: &Call, page: &Page) -> Result<PageRange, Stop> {
     {
         return Err(wrong_order(call, "since_id", "until_id").into());
     }
-    let after = |time: Time| first_at(time) - 1;
+    let after = |time: Time| first_snowflake_at(time) - 1;
     let above = since.map_or(0, PostId::get).max(start.map_or(0, after));
     let below = until
         .map_or(i64::MAX, PostId::get)
-        .min(end.map_or(i64::MAX, first_at));
+        .min(end.map_or(i64::MAX, first_snowflake_at));
     Ok(PageRange {
         without_replies: excluded(call, "replies"),
         without_reposts: excluded(call, "retweets") || excluded(call, "reposts"),
@@ -187,5 +190,5 @@ pub(super) fn wrong_order(call: &Call, lower: &'static str, upper: &'static str)
     let (lower, upper) = (call.spelled(lower), call.spelled(upper));
     let value = call.raw(lower);
     let message = format!("Invalid '{lower}':'{value}'. '{lower}' must be before '{upper}'.");
-    Refusal::invalid(lower, value, message)
+    Refusal::invalid_parameter(lower, value, message)
 }

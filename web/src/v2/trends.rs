@@ -10,7 +10,7 @@ use crate::endpoint::Pending;
 pub(crate) fn of_place(call: Call) -> Pending {
     Box::pin(async move {
         let (woeid, limit) = (call.path_int("woeid")?, call.int("max_trends"));
-        let found = call.read(move |tx| topics::of_place(tx, woeid, limit));
+        let found = call.read(move |tx| topics::list_place_trends(tx, woeid, limit));
         let answer = view::trends(&found.await?, &call.wants(Object::Trend), call.spoken());
         call.answer(&answer)
     })
@@ -20,7 +20,7 @@ pub(crate) fn of_place(call: Call) -> Pending {
 pub(crate) fn personalized(call: Call) -> Pending {
     Box::pin(async move {
         let user = call.user()?;
-        let found = call.read(move |tx| Ok((topics::of_user(tx, user)?, tx.now())));
+        let found = call.read(move |tx| Ok((topics::list_personal_trends(tx, user)?, tx.now())));
         let (found, now) = found.await?;
         let wants = call.wants(Object::PersonalizedTrend);
         call.answer(&view::personal_trends(&found, now, &wants, call.spoken()))

@@ -13,7 +13,7 @@ pub(crate) fn posts(call: Call) -> Pending {
         // What was given before this call is in the answer.
         call.home.reads.flush(&call.home.store).await?;
         let given = call
-            .read(move |tx| Ok(reads::given(tx, app, days)?))
+            .read(move |tx| Ok(reads::load_usage(tx, app, days)?))
             .await?;
         let shown = UsageShown {
             app: given.app.get(),

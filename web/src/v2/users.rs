@@ -1,6 +1,6 @@
 //! Users, looked up.
 
-use base::{Stop, UserId};
+use base::{Error, UserId};
 use store::users as stored;
 use view::Asked;
 
@@ -41,7 +41,7 @@ pub(crate) fn me(call: Call) -> Pending {
     })
 }
 
-async fn one(call: &Call, id: UserId) -> Result<Reply, Stop> {
+async fn one(call: &Call, id: UserId) -> Result<Reply, Error> {
     let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
     let found = call.read(move |tx| {
         let found = stored::find_by_id(tx, id)?;

@@ -2,8 +2,8 @@
 
 mod links;
 
-use base::refusal::No;
-use base::{AppId, Refusal, Secret, Stop, Word};
+use base::refusal::RefusalKind;
+use base::{AppId, Error, Refusal, Secret, VocabularyWord};
 use deliver::webhooks::{Challenged, Failure, Place};
 use http::HeaderValue;
 use http::header::HeaderName;
@@ -18,10 +18,10 @@ use crate::endpoint::Pending;
 
 pub(crate) use links::{create_link, delete_link, links};
 
-const URL: Word = Word::same("url");
-const WEBHOOK_ID: Word = Word::same("webhook_id");
-const FROM: Word = Word::same("from_date");
-const TO: Word = Word::same("to_date");
+const URL: VocabularyWord = VocabularyWord::same_in_both("url");
+const WEBHOOK_ID: VocabularyWord = VocabularyWord::same_in_both("webhook_id");
+const FROM: VocabularyWord = VocabularyWord::same_in_both("from_date");
+const TO: VocabularyWord = VocabularyWord::same_in_both("to_date");
 const FIELDS: [&str; 4] = ["created_at", "id", "url", "valid"];
 
 /// `POST /2/webhooks`: nothing is stored before the receiver has answered the challenge.
@@ -31,7 +31,7 @@ pub(crate) fn create(call: Call) -> Pending {
         let place = call.home.webhooks.read(&new.url);
         let place = place.map_err(|why| bad_url(&new.url, why))?;
         let asked = new.clone();
-        call.read(move |tx| webhooks::may_register(tx, &asked))
+        call.read(move |tx| webhooks::check_registrable(tx, &asked))
             .await?;
         let challenged = challenge(&call, &place).await?;
         if let Some(failure) = &challenged.failure {
@@ -55,7 +55,7 @@ fn both(members: Map<String, Value>) -> Value {
     Value::Object(whole)
 }
 
-fn wanted(call: &Call) -> Result<NewWebhook, Stop> {
+fn wanted(call: &Call) -> Result<NewWebhook, Error> {
     let caller = call.caller()?;
     let settings = call.home.webhooks.settings();
     let enterprise = caller.app.access_level == AccessLevel::Enterprise.name();
@@ -70,7 +70,12 @@ fn wanted(call: &Call) -> Result<NewWebhook, Stop> {
 }
 
 fn bad_url(url: &str, why: &str) -> Refusal {
-    Refusal::worded(No::Wrong, "url", url, format!("UrlValidationFailed: {why}"))
+    Refusal::named_reason(
+        RefusalKind::Invalid,
+        "url",
+        url,
+        format!("UrlValidationFailed: {why}"),
+    )
 }
 
 fn not_answered(parameter: &'static str, value: &str, failure: &Failure) -> Refusal {
@@ -80,10 +85,10 @@ fn not_answered(parameter: &'static str, value: &str, failure: &Failure) -> Refu
         "CrcValidationFailed"
     };
     let message = format!("{word}: {}", failure.message);
-    Refusal::worded(No::Wrong, parameter, value, message)
+    Refusal::named_reason(RefusalKind::Invalid, parameter, value, message)
 }
 
-async fn challenge(call: &Call, place: &Place) -> Result<Challenged, Stop> {
+async fn challenge(call: &Call, place: &Place) -> Result<Challenged, Error> {
     let secret: Secret = call.caller()?.app.api_secret.clone();
     let courier = call.home.webhooks.courier();
     let chance = &call.context().rng;
@@ -123,7 +128,9 @@ fn shown(webhook: &Webhook, fields: &[String]) -> Map<String, Value> {
 pub(crate) fn validate(call: Call) -> Pending {
     Box::pin(async move {
         let (app, id) = (call.caller()?.app_id, webhook_id(&call)?);
-        let webhook = call.read(move |tx| webhooks::own(tx, app, id)).await?;
+        let webhook = call
+            .read(move |tx| webhooks::find_owned(tx, app, id))
+            .await?;
         let challenged = checked(&call, &webhook).await?;
         let failure = challenged.failure.clone();
         let desk = call.home.webhooks.clone();
@@ -141,7 +148,7 @@ pub(crate) fn validate(call: Call) -> Pending {
 }
 
 /// Challenges a webhook that is registered, at an address that may not be allowed any more.
-async fn checked(call: &Call, webhook: &Webhook) -> Result<Challenged, Stop> {
+async fn checked(call: &Call, webhook: &Webhook) -> Result<Challenged, Error> {
     let place = call.home.webhooks.read(&webhook.url);
     let place = place.map_err(|why| bad_url(&webhook.url, why))?;
     challenge(call, &place).await
@@ -157,7 +164,7 @@ pub(crate) fn delete(call: Call) -> Pending {
     })
 }
 
-fn webhook_id(call: &Call) -> Result<i64, Stop> {
+fn webhook_id(call: &Call) -> Result<i64, Error> {
     Ok(call.path_id::<()>("webhook_id")?.get())
 }
 
@@ -176,10 +183,10 @@ pub(crate) fn replay(call: Call) -> Pending {
 pub(crate) fn replay_older(call: Call) -> Pending {
     Box::pin(async move {
         let id = webhook_id(&call)?;
-        let date = |name: &'static str, word: Word| {
+        let date = |name: &'static str, word: VocabularyWord| {
             let text = call.text(name).or_else(|| call.body().text_if(word));
             text.map(str::to_owned)
-                .ok_or_else(|| Refusal::missing(name))
+                .ok_or_else(|| Refusal::missing_parameter(name))
         };
         let (from, to) = (date("from_date", FROM)?, date("to_date", TO)?);
         let replay = begin(&call, id, &from, &to).await?;
@@ -188,23 +195,25 @@ pub(crate) fn replay_older(call: Call) -> Pending {
     })
 }
 
-async fn begin(call: &Call, id: i64, from: &str, to: &str) -> Result<Replay, Stop> {
+async fn begin(call: &Call, id: i64, from: &str, to: &str) -> Result<Replay, Error> {
     let app: AppId = call.caller()?.app_id;
-    let webhook = call.read(move |tx| webhooks::own(tx, app, id)).await?;
-    let span = webhooks::span(call.now(), from, to)?;
+    let webhook = call
+        .read(move |tx| webhooks::find_owned(tx, app, id))
+        .await?;
+    let span = webhooks::parse_replay_range(call.now(), from, to)?;
     if !webhook.valid {
         let message = "CrcValidationFailed: The webhook is not valid; validate it first.";
-        return Err(Refusal::worded(No::Wrong, "webhook_id", id, message).into());
+        return Err(Refusal::named_reason(RefusalKind::Invalid, "webhook_id", id, message).into());
     }
     let challenged = checked(call, &webhook).await?;
     if let Some(failure) = &challenged.failure {
         return Err(not_answered("webhook_id", &id.to_string(), failure).into());
     }
-    call.write(move |tx| webhooks::replay(tx, app, id, span))
+    call.write(move |tx| webhooks::start_replay(tx, app, id, span))
         .await
 }
 
-fn answer(call: &Call, replay: &Replay) -> Result<Reply, Stop> {
+fn answer(call: &Call, replay: &Replay) -> Result<Reply, Error> {
     let created_at = replay.created_at.to_string();
     call.say(json!({ "job_id": replay.id.to_string(), "created_at": created_at }))
 }

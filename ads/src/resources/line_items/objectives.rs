@@ -1,6 +1,6 @@
 //! What each objective may aim at, pay by and bid (contract §4.5).
 
-use base::refusal::Problem;
+use base::refusal::AdsProblem;
 
 use crate::change::Change;
 
@@ -92,7 +92,7 @@ pub(super) fn of_objective(objective: &str) -> Objective {
 }
 
 /// Whether goal, payment and strategy suit the objective and each other.
-pub(super) fn suits(change: &Change) -> Result<(), Problem> {
+pub(super) fn suits(change: &Change) -> Result<(), AdsProblem> {
     let record = &change.record;
     let objective = record.text("objective");
     let allowed = of_objective(objective);
@@ -104,7 +104,7 @@ pub(super) fn suits(change: &Change) -> Result<(), Problem> {
         let value = record.text(name);
         if !value.is_empty() && !values.contains(&value) {
             let message = format!("{value} does not suit the objective {objective}");
-            return Err(Problem::attribute(name, message));
+            return Err(AdsProblem::invalid_attribute(name, message));
         }
     }
     let targets_clicks = objective == "WEBSITE_CLICKS"
@@ -112,11 +112,11 @@ pub(super) fn suits(change: &Change) -> Result<(), Problem> {
         && matches!(record.text("goal"), "" | "LINK_CLICKS");
     if targets_clicks && record.text("pay_by") != "LINK_CLICK" {
         let message = "LINK_CLICKS with the strategy TARGET are paid by LINK_CLICK";
-        return Err(Problem::attribute("pay_by", message));
+        return Err(AdsProblem::invalid_attribute("pay_by", message));
     }
     if !change.is_new() && change.changes("pay_by") && objective != "APP_INSTALLS" {
         let message = format!("What {objective} pays by cannot be changed");
-        return Err(Problem::attribute("pay_by", message));
+        return Err(AdsProblem::invalid_attribute("pay_by", message));
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::Stop;
-use base::refusal::Problem;
+use base::Error;
+use base::refusal::AdsProblem;
 use serde_json::Value;
 
 use super::of_kind;
@@ -19,10 +19,10 @@ use crate::resources::targeting_options::country_of;
 struct Together {
     types: &'static [&'static str],
     /// Criteria that cannot be there with the others, and why.
-    wrong: fn(&mut Desk<'_, '_>, i64) -> Result<Wrong, Stop>,
+    wrong: fn(&mut Desk<'_, '_>, i64) -> Result<Wrong, Error>,
 }
 
-type Wrong = Vec<(i64, Problem)>;
+type Wrong = Vec<(i64, AdsProblem)>;
 
 const RULES: &[Together] = &[
     Together {
@@ -50,13 +50,16 @@ const RULES: &[Together] = &[
 ];
 
 /// What is wrong with each of some changes, by what their line items' criteria have become.
-pub(super) fn fit(desk: &mut Desk<'_, '_>, changes: &[Change]) -> Result<Vec<Vec<Problem>>, Stop> {
+pub(super) fn fit(
+    desk: &mut Desk<'_, '_>,
+    changes: &[Change],
+) -> Result<Vec<Vec<AdsProblem>>, Error> {
     let mut by_item: BTreeMap<i64, Vec<(usize, &Change)>> = BTreeMap::new();
     for (place, change) in changes.iter().enumerate() {
         let item = change.record.int("line_item_id").unwrap_or(0);
         by_item.entry(item).or_default().push((place, change));
     }
-    let mut all: Vec<Vec<Problem>> = changes.iter().map(|_| Vec::new()).collect();
+    let mut all: Vec<Vec<AdsProblem>> = changes.iter().map(|_| Vec::new()).collect();
     for (item, own) in by_item {
         for rule in RULES {
             let touched = own.iter().filter(|(_, change)| {
@@ -101,15 +104,15 @@ fn blame(touched: &[(usize, &Change)], wrong: Wrong) -> Blamed {
     all.collect()
 }
 
-type Blamed = Vec<(usize, Problem)>;
+type Blamed = Vec<(usize, AdsProblem)>;
 
-fn at_value(one: &Record, message: impl Into<String>) -> (i64, Problem) {
-    let problem = Problem::attribute("targeting_value", message);
+fn at_value(one: &Record, message: impl Into<String>) -> (i64, AdsProblem) {
+    let problem = AdsProblem::invalid_attribute("targeting_value", message);
     (one.id, problem)
 }
 
 /// A show is targeted where it can be seen: the line item targets a place in one of its markets.
-fn shows_are_seen_there(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wrong, Stop> {
+fn shows_are_seen_there(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wrong, Error> {
     let shows = of_kind(desk, item, "TV_SHOW")?;
     if shows.is_empty() {
         return Ok(Vec::new());
@@ -122,7 +125,7 @@ fn shows_are_seen_there(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wrong, Sto
     for show in &shows {
         if countries.is_empty() {
             let (id, problem) = at_value(show, "The line item must target a location first");
-            wrong.push((id, problem.code("INVALID_TV_SHOW_LOCATIONS")));
+            wrong.push((id, problem.with_code("INVALID_TV_SHOW_LOCATIONS")));
             continue;
         }
         let choice = choices::find(desk.tx, "TV_SHOW", show.text("targeting_value"))?;
@@ -134,13 +137,13 @@ fn shows_are_seen_there(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wrong, Sto
         if !is_seen {
             let message = "The show is seen in none of the locations that the line item targets";
             let (id, problem) = at_value(show, message);
-            wrong.push((id, problem.code("TV_SHOW_OUTSIDE_MARKET")));
+            wrong.push((id, problem.with_code("TV_SHOW_OUTSIDE_MARKET")));
         }
     }
     Ok(wrong)
 }
 
-fn engagement_is_of_some_type(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wrong, Stop> {
+fn engagement_is_of_some_type(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wrong, Error> {
     if !of_kind(desk, item, "ENGAGEMENT_TYPE")?.is_empty() {
         return Ok(Vec::new());
     }
@@ -152,7 +155,7 @@ fn engagement_is_of_some_type(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wron
         "USER_ENGAGEMENT_LOOKALIKE",
     ] {
         let message = format!("{kind} needs an ENGAGEMENT_TYPE at the line item");
-        let problem = Problem::attribute("targeting_type", message);
+        let problem = AdsProblem::invalid_attribute("targeting_type", message);
         let all = of_kind(desk, item, kind)?.into_iter();
         wrong.extend(all.map(|one| (one.id, problem.clone())));
     }
@@ -163,7 +166,7 @@ fn engagement_is_of_some_type(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wron
 pub(super) fn platform_of(
     desk: &mut Desk<'_, '_>,
     device: &str,
-) -> Result<Option<&'static str>, Stop> {
+) -> Result<Option<&'static str>, Error> {
     let choice = choices::find(desk.tx, "DEVICE", device)?;
     let details = choice.map(|choice| choice.details).unwrap_or_default();
     let system = details.get("os_type").and_then(Value::as_str);
@@ -177,7 +180,7 @@ pub(super) fn platform_of(
 fn platforms_are_no_broader_than_devices(
     desk: &mut Desk<'_, '_>,
     item: i64,
-) -> Result<Wrong, Stop> {
+) -> Result<Wrong, Error> {
     let platforms = of_kind(desk, item, "PLATFORM")?;
     if platforms.is_empty() {
         return Ok(Vec::new());
@@ -198,7 +201,7 @@ fn platforms_are_no_broader_than_devices(
 }
 
 /// Categories of content are targeted, or left out, as whole sets.
-fn content_is_whole(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wrong, Stop> {
+fn content_is_whole(desk: &mut Desk<'_, '_>, item: i64) -> Result<Wrong, Error> {
     let all = of_kind(desk, item, "IAB_CATEGORY")?;
     let mut wrong = Vec::new();
     for operator in ["EQ", "NE"] {

@@ -1,7 +1,7 @@
 //! What of a request is signed, and in which form: one line a case.
 
 use base::Secret;
-use base::oauth1::Request;
+use base::oauth1::OAuth1Request;
 use base::percent;
 
 use super::{CONSUMER_SECRET, TOKEN_SECRET, holds, origin, read, sign};
@@ -82,7 +82,7 @@ fn what_is_signed() {
         let [host, path, query, form, _, url, parameters] = words[..] else {
             panic!("not seven words: {case}");
         };
-        let mut request = Request {
+        let mut request = OAuth1Request {
             method: "POST",
             path: part(path),
             query: part(query),
@@ -104,31 +104,31 @@ fn what_is_signed() {
 #[test]
 fn only_form_bodies_are_signed() {
     let origin = origin("https://api.x.com");
-    let unsigned = Request {
+    let unsigned = OAuth1Request {
         method: "POST",
         path: "/2/tweets",
-        ..Request::default()
+        ..OAuth1Request::default()
     };
     // A JSON body takes no part: the caller hands no form.
     let header = sign(&unsigned, &origin);
-    let json = Request {
+    let json = OAuth1Request {
         authorization: Some(&header),
         ..unsigned
     };
     assert!(holds(&json, &origin));
-    let form = Request {
+    let form = OAuth1Request {
         form: Some(b"text=hello"),
         ..json
     };
     assert!(!holds(&form, &origin));
     let header = sign(&form, &origin);
-    let signed = Request {
+    let signed = OAuth1Request {
         authorization: Some(&header),
         ..form
     };
     assert!(holds(&signed, &origin));
     assert!(!holds(
-        &Request {
+        &OAuth1Request {
             form: None,
             ..signed
         },
@@ -139,11 +139,11 @@ fn only_form_bodies_are_signed() {
 #[test]
 fn credentials_may_come_in_any_place() {
     let origin = origin("https://api.x.com");
-    let unsigned = Request {
+    let unsigned = OAuth1Request {
         method: "POST",
         path: "/2/tweets",
         query: "a=1",
-        ..Request::default()
+        ..OAuth1Request::default()
     };
     let header = sign(&unsigned, &origin);
     let pairs = header
@@ -152,19 +152,19 @@ fn credentials_may_come_in_any_place() {
         .replace('"', "")
         .replace(", ", "&");
     let in_query = format!("{pairs}&a=1");
-    let request = Request {
+    let request = OAuth1Request {
         query: &in_query,
         ..unsigned
     };
     assert!(holds(&request, &origin));
-    let in_form = Request {
+    let in_form = OAuth1Request {
         form: Some(pairs.as_bytes()),
         ..unsigned
     };
     assert!(holds(&in_form, &origin));
     // The token again in the query, signed once.
     let token = format!("a=1&oauth_token={}", super::TOKEN);
-    let twice = Request {
+    let twice = OAuth1Request {
         authorization: Some(&header),
         query: &token,
         ..unsigned
@@ -173,7 +173,7 @@ fn credentials_may_come_in_any_place() {
     assert_eq!(read(&twice).duplicate_parameter(), None);
     // Spoken differently, with a realm.
     let realm = header.replace("OAuth ", "oauth realm=\"a, b\",");
-    let request = Request {
+    let request = OAuth1Request {
         authorization: Some(&realm),
         ..unsigned
     };
@@ -183,11 +183,11 @@ fn credentials_may_come_in_any_place() {
 #[test]
 fn a_repeated_parameter_is_reported_after_it_is_verified() {
     let origin = origin("https://api.x.com");
-    let mut request = Request {
+    let mut request = OAuth1Request {
         method: "GET",
         path: "/2/tweets",
         query: "ids=2&a=b&ids=1",
-        ..Request::default()
+        ..OAuth1Request::default()
     };
     let header = sign(&request, &origin);
     request.authorization = Some(&header);

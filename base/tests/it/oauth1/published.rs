@@ -1,7 +1,7 @@
 //! Signatures that others published, or that were computed from published inputs.
 
 use base::Secret;
-use base::oauth1::Request;
+use base::oauth1::OAuth1Request;
 
 use super::{CONSUMER_KEY, CONSUMER_SECRET, NONCE, TOKEN, TOKEN_SECRET, holds, origin, read, sign};
 
@@ -35,7 +35,7 @@ fn the_update_of_the_documentation() {
         ("https://api.twitter.com", "hCtSmYh+iHYCEqBWrE7C7hYmtUk="),
     ] {
         let header = update(signature);
-        let request = Request {
+        let request = OAuth1Request {
             method: "post",
             path: UPDATE,
             query: "include_entities=true",
@@ -71,11 +71,11 @@ fn signing_in_of_the_documentation() {
             ("oauth_timestamp", "1318467427"),
             ("oauth_version", "1.0"),
         ]);
-        let presented = read(&Request {
+        let presented = read(&OAuth1Request {
             method: "POST",
             path: "/oauth/request_token",
             authorization: Some(&header),
-            ..Request::default()
+            ..OAuth1Request::default()
         });
         assert_eq!(
             presented.verify(&[origin(host)], &consumer_secret, None),
@@ -98,12 +98,12 @@ fn signing_in_of_the_documentation() {
             ("oauth_token", "NPcudxy0yU5T3tBzho7iCotZ3cnetKwcTIRlX0iwRl0"),
             ("oauth_version", "1.0"),
         ]);
-        let presented = read(&Request {
+        let presented = read(&OAuth1Request {
             method: "POST",
             path: "/oauth/access_token",
             authorization: Some(&header),
             form: Some(b"oauth_verifier=uw7NjWHT6OJ1MpJOXsHfNxoAhPKpgI8BlYDhxEjIBY"),
-            ..Request::default()
+            ..OAuth1Request::default()
         });
         let which = presented.verify(&[origin(host)], &consumer_secret, Some(&token_secret));
         assert_eq!(which, Some(0), "{host}");
@@ -122,7 +122,7 @@ fn the_base_string_of_the_standard() {
         oauth_timestamp="137131201",
         oauth_nonce="7d8f3e4a",
         oauth_signature="r6%2FTJjbCOr97%2F%2BUU0NsvSne7s5g%3D""#;
-    let presented = read(&Request {
+    let presented = read(&OAuth1Request {
         method: "POST",
         path: "/request",
         query: "b5=%3D%253D&a3=a&c%40=&a2=r%20b",
@@ -137,13 +137,13 @@ fn the_base_string_of_the_standard() {
         %26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1\
         %26oauth_timestamp%3D137131201%26oauth_token%3Dkkk9d7dh3k39sjv7";
     assert_eq!(explained.base_string, wanted);
-    assert!(explained.holds, "{}", explained.signature);
+    assert!(explained.matches, "{}", explained.signature);
     assert_eq!(presented.duplicate_parameter(), Some("a3"));
 
     let theirs = wanted.replace("2%2520q", "2%2Bq");
     let explained = presented.explain(&origin, &secrets.0, Some(&secrets.1), Some(&theirs));
     assert_eq!(
-        explained.differs_at,
+        explained.first_difference,
         theirs.find("2%2Bq").map(|place| place + 3)
     );
 }
@@ -169,7 +169,7 @@ fn the_photos_of_the_standards() {
         ];
         pairs.extend(version.map(|version| ("oauth_version", version)));
         let header = header(&pairs);
-        let presented = read(&Request {
+        let presented = read(&OAuth1Request {
             method: "GET",
             path: "/photos",
             query: "file=vacation.jpg&size=original",

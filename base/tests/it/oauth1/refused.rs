@@ -1,7 +1,7 @@
 //! What is no credential, what is an unsound one, and what no longer holds once it is changed.
 
-use base::oauth1::{Presented, Request, Unsound};
-use base::refusal::Unproven;
+use base::oauth1::{OAuth1Credentials, OAuth1Error, OAuth1Request};
+use base::refusal::AuthenticationProblem;
 use proptest::prelude::*;
 
 use super::{holds, origin, sign};
@@ -9,8 +9,8 @@ use super::{holds, origin, sign};
 const QUERY: &str = "a=1&b=two%20words";
 const FORM: &[u8] = b"status=hello&lang=en";
 
-fn post() -> Request<'static> {
-    Request {
+fn post() -> OAuth1Request<'static> {
+    OAuth1Request {
         method: "POST",
         path: "/1.1/statuses/update.json",
         query: QUERY,
@@ -26,12 +26,12 @@ fn exchanged(from: &str, to: &str) -> String {
     header.replacen(from, to, 1)
 }
 
-fn unsound(header: &str) -> Unsound {
-    let request = Request {
+fn unsound(header: &str) -> OAuth1Error {
+    let request = OAuth1Request {
         authorization: Some(header),
         ..post()
     };
-    Presented::read(&request).unwrap_err()
+    OAuth1Credentials::from_request(&request).unwrap_err()
 }
 
 #[test]
@@ -48,12 +48,12 @@ fn a_request_without_credentials_is_none() {
         (None, "oauth_token=abc&oauth_verifier=1234567"),
         (None, "%zz"),
     ] {
-        let request = Request {
+        let request = OAuth1Request {
             authorization,
             query,
             ..post()
         };
-        let read = Presented::read(&request);
+        let read = OAuth1Credentials::from_request(&request);
         assert!(
             matches!(read, Ok(None)),
             "{authorization:?} {query}: {read:?}"
@@ -92,31 +92,38 @@ oauth_token= oauth_token list
 #[test]
 fn unsound_credentials_are_refused() {
     for (cases, unproven) in [
-        (SIGNATURE, Unproven::Signature),
-        (TIMESTAMP, Unproven::Timestamp),
-        (GARBLED, Unproven::Garbled),
+        (SIGNATURE, AuthenticationProblem::Signature),
+        (TIMESTAMP, AuthenticationProblem::Timestamp),
+        (GARBLED, AuthenticationProblem::Malformed),
     ] {
         for case in cases.lines().filter(|line| !line.is_empty()) {
             let words: Vec<_> = case.split(' ').collect();
             let unsound = unsound(&exchanged(words[0], &words[1].replace("OAuth,", "OAuth ")));
-            assert_eq!(unsound.unproven(), unproven, "{case}: {unsound}");
+            assert_eq!(
+                unsound.authentication_problem(),
+                unproven,
+                "{case}: {unsound}"
+            );
             assert!(unsound.to_string().contains(words[2]), "{case}: {unsound}");
         }
     }
-    assert!(matches!(unsound("OAuth"), Unsound::Missing(_)));
+    assert!(matches!(unsound("OAuth"), OAuth1Error::Missing(_)));
 }
 
 #[test]
 fn parameters_have_a_longest() {
     let long = format!("OAuth a=\"{}\", ", "x".repeat(10_000));
-    assert_eq!(unsound(&exchanged("OAuth ", &long)), Unsound::TooLong);
+    assert_eq!(unsound(&exchanged("OAuth ", &long)), OAuth1Error::TooLong);
     let long = format!("oauth_nonce=\"{}", "x".repeat(5_000));
     assert_eq!(
         unsound(&exchanged("oauth_nonce=\"", &long)),
-        Unsound::TooLong
+        OAuth1Error::TooLong
     );
     let long = format!("oauth_nonce=\"{}", "x".repeat(250));
-    assert_eq!(unsound(&exchanged("oauth_nonce=\"", &long)), Unsound::Nonce);
+    assert_eq!(
+        unsound(&exchanged("oauth_nonce=\"", &long)),
+        OAuth1Error::Nonce
+    );
 }
 
 #[test]
@@ -129,24 +136,27 @@ fn a_protocol_parameter_has_one_value() {
         ("oauth_verifier=1", "oauth_verifier=2"),
         ("oauth_verifier=1&oauth_verifier=1", ""),
     ] {
-        let request = Request {
+        let request = OAuth1Request {
             query,
             authorization: Some(&header),
             form: Some(form.as_bytes()),
             ..post()
         };
-        let read = Presented::read(&request);
+        let read = OAuth1Credentials::from_request(&request);
         assert!(
-            matches!(read, Err(Unsound::Duplicate(_))),
+            matches!(read, Err(OAuth1Error::Duplicate(_))),
             "{query} {form}: {read:?}"
         );
     }
     let many: Vec<_> = (0..40).map(|number| format!("oauth_{number}=1")).collect();
-    let request = Request {
+    let request = OAuth1Request {
         query: &many.join("&"),
         ..post()
     };
-    assert_eq!(Presented::read(&request).unwrap_err(), Unsound::TooLong);
+    assert_eq!(
+        OAuth1Credentials::from_request(&request).unwrap_err(),
+        OAuth1Error::TooLong
+    );
 }
 
 #[test]
@@ -156,11 +166,11 @@ fn an_empty_token_is_none() {
     let (before, after) = header.split_at(start);
     let (_, after) = after.split_once(", ").unwrap();
     let empty = format!("{before}oauth_token=\"\", {after}");
-    let request = Request {
+    let request = OAuth1Request {
         authorization: Some(&empty),
         ..post()
     };
-    let presented = Presented::read(&request).unwrap().unwrap();
+    let presented = OAuth1Credentials::from_request(&request).unwrap().unwrap();
     assert_eq!(presented.token, None);
     assert!(!holds(&request, &origin("https://api.x.com")));
 }
@@ -169,21 +179,21 @@ fn an_empty_token_is_none() {
 fn any_change_of_a_signed_part_is_seen() {
     let (home, away) = (origin("https://api.x.com"), origin("https://api.x.co"));
     let header = sign(&post(), &home);
-    let good = Request {
+    let good = OAuth1Request {
         authorization: Some(&header),
         ..post()
     };
     assert!(holds(&good, &home));
     assert!(!holds(&good, &away));
     assert!(!holds(
-        &Request {
+        &OAuth1Request {
             method: "PUT",
             ..good
         },
         &home
     ));
     assert!(!holds(
-        &Request {
+        &OAuth1Request {
             path: "/1.1/statuses/update.jsom",
             ..good
         },
@@ -193,21 +203,21 @@ fn any_change_of_a_signed_part_is_seen() {
     let form = std::str::from_utf8(FORM).unwrap();
     for form in flipped(form) {
         let form = Some(form.as_bytes());
-        assert!(!holds(&Request { form, ..good }, &home), "{form:?}");
+        assert!(!holds(&OAuth1Request { form, ..good }, &home), "{form:?}");
     }
     for query in flipped(QUERY) {
         let query = query.as_str();
-        assert!(!holds(&Request { query, ..good }, &home), "{query}");
+        assert!(!holds(&OAuth1Request { query, ..good }, &home), "{query}");
     }
     for path in flipped(good.path) {
         let path = path.as_str();
-        assert!(!holds(&Request { path, ..good }, &home), "{path}");
+        assert!(!holds(&OAuth1Request { path, ..good }, &home), "{path}");
     }
     for changed in flipped(&header) {
         let authorization = Some(changed.as_str());
         let same = meaning(&changed) == meaning(&header);
         let holds = holds(
-            &Request {
+            &OAuth1Request {
                 authorization,
                 ..good
             },
@@ -258,7 +268,7 @@ proptest! {
         header in proptest::option::of(r#"(OAuth )?(oauth_[a-z_]{0,20}|[,="% \\]|\PC){0,40}"#),
         form in proptest::option::of(any::<Vec<u8>>()),
     ) {
-        let request = Request {
+        let request = OAuth1Request {
             method: &method,
             path: &path,
             query: &query,

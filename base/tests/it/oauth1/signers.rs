@@ -2,7 +2,7 @@
 //! `scripts/oauth1-vectors` and `scripts/oauth1-vectors.mjs`.
 
 use base::Secret;
-use base::oauth1::{Presented, Request};
+use base::oauth1::{OAuth1Credentials, OAuth1Request};
 use serde_json::Value;
 
 use super::origin;
@@ -10,14 +10,14 @@ use super::origin;
 /// What is wrong with our reading of a request, if anything.
 fn disagreement(line: &Value) -> Option<String> {
     let text = |name: &str| line[name].as_str();
-    let request = Request {
+    let request = OAuth1Request {
         method: text("method")?,
         path: text("path")?,
         query: text("query")?,
         authorization: text("authorization"),
         form: text("form").map(str::as_bytes),
     };
-    let presented = match Presented::read(&request) {
+    let presented = match OAuth1Credentials::from_request(&request) {
         Ok(Some(presented)) => presented,
         Ok(None) => return Some("not signed".to_owned()),
         Err(unsound) => return Some(unsound.to_string()),

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use base::{AppId, Stop};
-use network::facts::{self, PostFacts};
-use network::posts::{Author, NewPost};
-use network::rules::{NewRule, add};
-use query::{Facts, Reading};
+use base::{AppId, Error};
+use network::post_facts::{self, StoredPostFacts};
+use network::posts::{NewPost, PostAuthor};
+use network::rules::{NewStreamRule, add};
+use query::{MatchMode, PostFeatures};
 use serde_json::Value;
 use store::Tx;
 use store::rules::StreamProduct;
@@ -19,23 +19,23 @@ use super::{Book, LEARN_EACH, NEWS};
 const RULES: usize = 1_200;
 
 /// Rules that are met by a storm and one of forty other words.
-fn rules(tx: &mut Tx<'_>, app: AppId, numbers: std::ops::Range<usize>) -> Result<Vec<i64>, Stop> {
+fn rules(tx: &mut Tx<'_>, app: AppId, numbers: std::ops::Range<usize>) -> Result<Vec<i64>, Error> {
     let new = |number: usize| {
         let value = format!("storm x{} -none{number}", number % 40);
-        NewRule {
+        NewStreamRule {
             canonical: value.clone(),
             value,
             tag: String::new(),
         }
     };
-    let new: Vec<NewRule> = numbers.map(new).collect();
+    let new: Vec<NewStreamRule> = numbers.map(new).collect();
     let added = add(tx, app, StreamProduct::Stream, 100_000, &new, false)?;
     Ok(added.rules.iter().map(|rule| rule.id).collect())
 }
 
-fn post(tx: &mut Tx<'_>, app: AppId, text: String) -> Result<PostFacts, Stop> {
+fn post(tx: &mut Tx<'_>, app: AppId, text: String) -> Result<StoredPostFacts, Error> {
     let owner = store::apps::find_by_id(tx, app)?.unwrap().owner_id;
-    let author = Author {
+    let author = PostAuthor {
         user_id: owner,
         app_id: None,
         self_serve: false,
@@ -45,14 +45,17 @@ fn post(tx: &mut Tx<'_>, app: AppId, text: String) -> Result<PostFacts, Stop> {
         ..NewPost::default()
     };
     let post = network::posts::create(tx, &author, &new)?;
-    Ok(facts::of(tx, &[post.id], false)?.remove(0))
+    Ok(post_facts::load_post_facts(tx, &[post.id], false)?.remove(0))
 }
 
-fn effort(book: &Book, post: &PostFacts) -> usize {
-    post.lend(|post| book.matcher.effort(&Facts::new(post, Reading::Stream)))
+fn effort(book: &Book, post: &StoredPostFacts) -> usize {
+    post.map_query_post(|post| {
+        book.matcher
+            .candidate_count(&PostFeatures::new(post, MatchMode::Stream))
+    })
 }
 
-fn found(book: &mut Book, app: AppId, post: &PostFacts) -> BTreeSet<i64> {
+fn found(book: &mut Book, app: AppId, post: &StoredPostFacts) -> BTreeSet<i64> {
     let wanted = book
         .matching(post)
         .remove(&(app, StreamProduct::Stream))

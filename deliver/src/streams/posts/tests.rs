@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use network::connections;
-use network::reads::Reads;
+use network::reads::PostReadCounter;
 use serde_json::Value;
 use store::{Tx, event_log};
 
@@ -14,7 +14,7 @@ use super::{PostStreams, Turn};
 fn streams(site: &Site) -> PostStreams {
     let voice = Arc::new(|_: &base::Refusal| Value::Null);
     let (store, hub) = (Arc::clone(&site.store), site.hub.clone());
-    PostStreams::new(store, hub, Arc::new(Reads::default()), voice)
+    PostStreams::new(store, hub, Arc::new(PostReadCounter::default()), voice)
 }
 
 async fn look(streams: &PostStreams) -> Turn {
@@ -67,12 +67,12 @@ async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since(
         .await
         .unwrap();
     let rotated = move |tx: &mut Tx<'_>| {
-        network::apps::rotate(tx, app, network::apps::Which::Bearer)?;
+        network::apps::rotate_credential(tx, app, network::apps::AppCredentialKind::Bearer)?;
         Ok(())
     };
     site.store.write(rotated).await.unwrap();
     let since = site.hub.open(opening(app, Endpoint::Sample)).await.unwrap();
-    let token = move |tx: &mut Tx<'_>| Ok(connections::token(tx, app)?);
+    let token = move |tx: &mut Tx<'_>| Ok(connections::find_token_digest(tx, app)?);
     let token = site.store.read(token).await.unwrap();
     assert_eq!(since.begun().map(|begun| begun.token), token);
     let turn = look(&streams).await;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use base::clock::{self, wall};
-use base::{Secret, Stop, Time};
+use base::clock::{self, wall_time};
+use base::{Error, Secret, Time};
 use http::Uri;
 use store::Tx;
 use store::apps::{self, AppStatus};
@@ -32,7 +32,7 @@ struct Found {
 impl Work {
     /// Does a round, if it is time for one; when the next one is due.
     pub(super) async fn round(&mut self) -> Option<tokio::time::Instant> {
-        let now = clock::instant();
+        let now = clock::monotonic_now();
         let scan = now >= self.next_scan;
         let any = self.news || scan || !self.hot.is_empty() || !self.wanted.is_empty();
         if !any {
@@ -53,7 +53,7 @@ impl Work {
         more.then(|| (now + ROUND).into())
     }
 
-    async fn try_round(&mut self, scan: bool) -> Result<(), Stop> {
+    async fn try_round(&mut self, scan: bool) -> Result<(), Error> {
         if scan {
             self.scan().await?;
         }
@@ -67,8 +67,8 @@ impl Work {
     }
 
     /// Looks at everything that waits; nothing is lost by a message that did not come.
-    async fn scan(&mut self) -> Result<(), Stop> {
-        let began = clock::instant();
+    async fn scan(&mut self) -> Result<(), Error> {
+        let began = clock::monotonic_now();
         if self.store.is_shared() {
             self.renew().await?;
         }
@@ -84,7 +84,7 @@ impl Work {
             }
         }
         self.look_for_withdrawn().await?;
-        let now = clock::instant();
+        let now = clock::monotonic_now();
         let mut idle_ids = Vec::new();
         self.hooks.retain(|id, hook| {
             let idle = hook.lane.is_idle();
@@ -103,15 +103,15 @@ impl Work {
             self.look_for_late().await?;
         }
         let took = began.elapsed();
-        self.next_scan = clock::instant() + SCAN.max(took * SCAN_SHARE);
+        self.next_scan = clock::monotonic_now() + SCAN.max(took * SCAN_SHARE);
         Ok(())
     }
 
     /// Keeps what this node has, and lets go what another has taken.
-    async fn renew(&mut self) -> Result<(), Stop> {
+    async fn renew(&mut self) -> Result<(), Error> {
         let node = i64::from(self.settings.node);
-        let until = wall().plus_ms(LEASE_MS);
-        let began = clock::instant();
+        let until = wall_time().plus_ms(LEASE_MS);
+        let began = clock::monotonic_now();
         let renew = move |tx: &mut Tx<'_>| Ok(webhooks::renew_leases(tx, node, until)?);
         let ours: HashSet<i64> = self.store.write(renew).await?.into_iter().collect();
         self.leased_at = began;
@@ -120,7 +120,7 @@ impl Work {
     }
 
     /// What was withdrawn while it waited for its time holds up nothing behind it.
-    async fn look_for_withdrawn(&mut self) -> Result<(), Stop> {
+    async fn look_for_withdrawn(&mut self) -> Result<(), Error> {
         let now = self.now();
         let lanes = self.hooks.values_mut();
         let some: Vec<PendingDelivery> = lanes.flat_map(|hook| hook.lane.holding_up(now)).collect();
@@ -139,7 +139,7 @@ impl Work {
     }
 
     /// Lets other nodes have webhooks that nothing waits for.
-    async fn give_back(&self, ids: Vec<i64>) -> Result<(), Stop> {
+    async fn give_back(&self, ids: Vec<i64>) -> Result<(), Error> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -154,7 +154,7 @@ impl Work {
     }
 
     /// On a database server what was enqueued earlier may be committed later.
-    async fn look_for_late(&mut self) -> Result<(), Stop> {
+    async fn look_for_late(&mut self) -> Result<(), Error> {
         let from = self.tail.unwrap_or(0).saturating_sub(LATE);
         let ids: Vec<i64> = self.hooks.keys().copied().collect();
         let read = move |tx: &mut Tx<'_>| {
@@ -173,7 +173,7 @@ impl Work {
     }
 
     /// Takes up what was enqueued since the last look.
-    async fn read_news(&mut self) -> Result<(), Stop> {
+    async fn read_news(&mut self) -> Result<(), Error> {
         let Some(tail) = self.tail else {
             // What waits already is found by the scan.
             let highest = self
@@ -181,7 +181,7 @@ impl Work {
                 .read(|tx| Ok(deliveries::highest_seq(tx)?))
                 .await?;
             self.tail = Some(highest);
-            self.next_scan = clock::instant();
+            self.next_scan = clock::monotonic_now();
             self.news = false;
             return self.scan().await;
         };
@@ -207,10 +207,10 @@ impl Work {
     }
 
     /// Takes webhooks that something waits for, unless another node has them.
-    async fn admit(&mut self) -> Result<(), Stop> {
+    async fn admit(&mut self) -> Result<(), Error> {
         let ids: Vec<i64> = std::mem::take(&mut self.wanted).into_iter().collect();
         let version = self.version();
-        let lease = (i64::from(self.settings.node), wall());
+        let lease = (i64::from(self.settings.node), wall_time());
         let work = move |tx: &mut Tx<'_>| {
             let mut found = Vec::new();
             for mut one in usable(tx, &ids)? {
@@ -242,7 +242,7 @@ impl Work {
                 uri,
                 secret: one.secret,
                 version,
-                read_at: clock::instant(),
+                read_at: clock::monotonic_now(),
                 idle_since: None,
                 lane,
             };
@@ -260,7 +260,7 @@ impl Work {
     }
 
     /// Sends what is due.
-    async fn send(&mut self) -> Result<(), Stop> {
+    async fn send(&mut self) -> Result<(), Error> {
         if self.store.is_shared() && self.leased_at.elapsed() > TRUST {
             return Ok(());
         }
@@ -333,7 +333,7 @@ impl Work {
     }
 
     /// Reads webhooks again that may have changed since they were read.
-    async fn refresh(&mut self) -> Result<(), Stop> {
+    async fn refresh(&mut self) -> Result<(), Error> {
         let version = self.version();
         let shared = self.store.is_shared();
         let old = |hook: &Hook| hook.version != version || shared && hook.read_at.elapsed() >= SCAN;
@@ -371,7 +371,7 @@ impl Work {
                 }
                 continue;
             }
-            (hook.version, hook.read_at) = (version, clock::instant());
+            (hook.version, hook.read_at) = (version, clock::monotonic_now());
             hook.webhook = found.webhook;
         }
         for id in again {
@@ -388,7 +388,7 @@ impl Work {
     }
 
     /// Reads on where a lane had no room for all that waits.
-    async fn fill(&mut self) -> Result<(), Stop> {
+    async fn fill(&mut self) -> Result<(), Error> {
         let room = |hook: &Hook| hook.lane.is_full && hook.lane.room() > 0;
         let ids: Vec<i64> = self
             .hot
@@ -416,7 +416,7 @@ impl Work {
 }
 
 /// Those of these webhooks that may be sent to, and what their deliveries are signed with.
-fn usable(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Found>, Stop> {
+fn usable(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Found>, Error> {
     let mut all = Vec::new();
     for webhook in webhooks::find_by_ids(tx, ids)? {
         if !webhook.valid || webhook.deleted_at.is_some() {

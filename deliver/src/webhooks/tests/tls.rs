@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{Chance, Secret};
+use base::{Rng, Secret};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -95,7 +95,7 @@ async fn a_receiver_proves_who_it_is() {
         let url = format!("https://{name}:{port}/hook");
         let place = Place::read(&url, &settings.targets).unwrap();
         let done = Courier::new(&settings)
-            .challenge(&place, &secret, &Chance::Os, START)
+            .challenge(&place, &secret, &Rng::Os, START)
             .await
             .unwrap();
         let case = format!("{certificate} as {name}, trusting {trusted:?}: {done:?}");

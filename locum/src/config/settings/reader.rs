@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base::Secret;
-use network::joining::Registration;
+use network::registration::RegistrationPolicy;
 
 use super::{Keys, Mail};
 use crate::config::KEYS;
@@ -42,15 +42,15 @@ impl<'a> Reader<'a> {
         parsed.ok_or_else(|| Exit::Usage(format!("{name} has no value that fits")))
     }
 
-    pub(super) fn edge(&self) -> Result<edge::Limits, Exit> {
-        Ok(edge::Limits {
+    pub(super) fn edge(&self) -> Result<edge::ListenerLimits, Exit> {
+        Ok(edge::ListenerLimits {
             header_timeout: self.span("listen.header_timeout"),
             body_timeout: self.span("listen.body_timeout"),
             idle_timeout: self.span("listen.idle_timeout"),
             max_connections: self.number("listen.max_connections")?,
             max_connections_per_ip: self.number("listen.max_connections_per_ip")?,
             shutdown_grace: self.span("listen.shutdown_grace"),
-            ..edge::Limits::default()
+            ..edge::ListenerLimits::default()
         })
     }
 
@@ -60,11 +60,11 @@ impl<'a> Reader<'a> {
             .unwrap_or(RateLimits::Table)
     }
 
-    pub(super) fn registration(&self) -> Registration {
+    pub(super) fn registration(&self) -> RegistrationPolicy {
         match self.text("auth.registration") {
-            Some("open") => Registration::Open,
-            Some("invite") => Registration::Invite,
-            _ => Registration::Closed,
+            Some("open") => RegistrationPolicy::Open,
+            Some("invite") => RegistrationPolicy::Invite,
+            _ => RegistrationPolicy::Closed,
         }
     }
 
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
             };
         };
         let url = Secret::new(url);
-        mail::Smtp::new(&url, from)
+        mail::SmtpMailer::new(&url, from)
             .map_err(|fault| Exit::Usage(format!("mail.smtp_url, mail.from: {fault}")))?;
         let from = from.to_owned();
         Ok(Some(Mail { url, from }))
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         let Some(url) = self.text("media.s3_url") else {
             return Ok(None);
         };
-        let mut bucket = media::Bucket::at(url).ok_or_else(|| {
+        let mut bucket = media::Bucket::parse_url(url).ok_or_else(|| {
             Exit::Usage("media.s3_url is not `s3://bucket` or `s3://bucket/prefix`".to_owned())
         })?;
         let needed = |name: &str| {

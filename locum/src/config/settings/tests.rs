@@ -105,14 +105,14 @@ fn a_bucket_has_its_keys_and_tls_unless_that_is_waived() {
 
 #[test]
 fn who_may_join_is_nobody_unless_a_real_network_says_so() {
-    use network::joining::Registration;
+    use network::registration::RegistrationPolicy;
     let base = "core.base_url=https://s.example";
     let serve = |sets: &[&str]| settings(Mode::Serve, sets).unwrap().registration;
-    assert_eq!(serve(&[base]), Registration::Closed);
+    assert_eq!(serve(&[base]), RegistrationPolicy::Closed);
     let invite = serve(&[base, "auth.registration=invite"]);
-    assert_eq!(invite, Registration::Invite);
+    assert_eq!(invite, RegistrationPolicy::Invite);
     let dev = settings(Mode::Dev, &[]).unwrap().registration;
-    assert_eq!(dev, Registration::Open);
+    assert_eq!(dev, RegistrationPolicy::Open);
     let wrong = settings(Mode::Dev, &["auth.registration=some"]);
     assert!(matches!(wrong, Err(Exit::Usage(_))));
 }

@@ -79,7 +79,7 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
     let delete = Ask::delete(format!("/2/posts/{deleted}")).bearer(&cid);
     server.send(delete).is(200);
     receiver.forget();
-    let now = base::clock::wall();
+    let now = base::clock::wall_time();
     let minute = |ago: i64| {
         let text = now.plus_ms(-ago * 60_000).to_string();
         let digits = text.chars().filter(char::is_ascii_digit);

@@ -357,9 +357,11 @@ pub(crate) const CASES: &[Case] = &[
 fn every_kind_is_seen_on_the_stream_as_it_happens() {
     let scene = Scene::new();
     let listener = scene.stage.listen();
-    let known: Vec<&str> = network::activity::KINDS
+    let known: Vec<&str> = network::activity::EVENT_KINDS
         .iter()
-        .filter(|kind| kind.filter == network::activity::Filter::User && !kind.log.is_empty())
+        .filter(|kind| {
+            kind.filter == network::activity::RequiredFilter::User && !kind.log_kind.is_empty()
+        })
         .map(|kind| kind.name)
         .collect();
     for kind in &known {

@@ -123,7 +123,7 @@ impl Listener {
     /// The first event for which something holds, once it is there.
     #[track_caller]
     pub(crate) fn wait(&self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
-        let start = base::clock::instant();
+        let start = base::clock::monotonic_now();
         loop {
             let found = self.all().into_iter().find(|line| holds(&line["data"]));
             if let Some(found) = found {

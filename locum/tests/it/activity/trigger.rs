@@ -16,9 +16,9 @@ fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
     let word = format!("airship{}", fresh());
     stage.subscribe("news.new", &json!({ "keyword": word }));
     stage.subscribe("oauth.revoke", &json!({}));
-    let about_her = network::activity::KINDS
-        .iter()
-        .filter(|kind| kind.filter == network::activity::Filter::User && !kind.log.is_empty());
+    let about_her = network::activity::EVENT_KINDS.iter().filter(|kind| {
+        kind.filter == network::activity::RequiredFilter::User && !kind.log_kind.is_empty()
+    });
     let about_her: Vec<&str> = about_her.map(|kind| kind.name).collect();
     assert!(about_her.len() > 20, "{about_her:?}");
     for kind in &about_her {

@@ -1,7 +1,7 @@
 //! Links of cards: what posts show, where they lead, and what of clicks is counted.
 
 use base::Time;
-use base::clock::wall;
+use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{Advertiser, send};
@@ -101,7 +101,7 @@ impl Carded {
     /// that was done.
     fn clicks(&self) -> [i64; 4] {
         let hour = |shift: i64| {
-            let at = Time::from_ms((wall().ms() / 3_600_000 + shift) * 3_600_000).to_string();
+            let at = Time::from_ms((wall_time().ms() / 3_600_000 + shift) * 3_600_000).to_string();
             format!("{}Z", at.split('.').next().unwrap())
         };
         let params = [

@@ -116,7 +116,7 @@ impl<'w> Subject<'w> {
     }
 
     fn value(&self, field: &Field) -> Value {
-        if field.name.is("components") {
+        if field.name.matches("components") {
             return json!([
                 { "type": "MEDIA", "media_key": self.world.values["media_key"] },
                 { "type": "DETAILS", "title": "Ride more",

@@ -190,7 +190,7 @@ fn an_estimate_says_what_is_wrong_with_it() {
 }
 
 fn moment(hours_ago: i64) -> String {
-    before(base::clock::wall(), hours_ago)
+    before(base::clock::wall_time(), hours_ago)
 }
 
 fn before(now: base::Time, hours_ago: i64) -> String {
@@ -266,7 +266,7 @@ fn keywords_are_counted_by_the_hour_and_by_the_day() {
 #[test]
 fn keywords_have_limits() {
     let ana = shared().person("ana");
-    let now = base::clock::wall();
+    let now = base::clock::wall_time();
     let before = |hours| before(now, hours);
     let (start, week, long) = (before(1), before(7 * 24), before(7 * 24 + 1));
     let ten: Vec<String> = (0..10).map(|number| format!("k{number}")).collect();

@@ -3,7 +3,7 @@
 mod makes;
 
 use base::Time;
-use base::clock::wall;
+use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{Advertiser, send};
@@ -335,7 +335,7 @@ fn figures_on_pages_are_those_that_the_interface_answers() {
     let simulate = ["ads", "simulate", &manager.ads.account, "--hours", "24"];
     shared().cli(&simulate).well();
     let hour = 3_600_000;
-    let now = wall().ms() / hour * hour;
+    let now = wall_time().ms() / hour * hour;
     let written = |ms: i64| ads::kind::instant(Time::from_ms(ms));
     let (from, to) = (written(now - 144 * hour), written(now + hour));
     let stats = |entity: &str, id: &str| {

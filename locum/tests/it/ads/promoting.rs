@@ -61,7 +61,7 @@ fn shown(app: &crate::harness::App, viewer: &Person<'_>) -> Value {
 
 fn likes(ads: &Advertiser, promoted: &str) -> i64 {
     let path = format!("/12/stats/accounts/{}", ads.account);
-    let hour = base::clock::wall().ms() / 3_600_000 * 3_600_000;
+    let hour = base::clock::wall_time().ms() / 3_600_000 * 3_600_000;
     let at = |ms: i64| {
         let text = base::Time::from_ms(ms).to_string();
         format!("{}Z", text.split('.').next().unwrap())

@@ -1,6 +1,6 @@
 //! Recommendations: what could do better, how that is followed, and when it is over.
 
-use base::clock::wall;
+use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::ledger::{Network, market};
@@ -123,7 +123,7 @@ fn a_budget_that_is_used_up_early_should_be_larger() {
     ads.looks(&[]);
     assert_eq!(ads.open(), None);
     // Eight or nine in the morning, where the account is.
-    let morning = |days: i64| wall().ms() / DAY * DAY - days * DAY + 16 * 3_600_000;
+    let morning = |days: i64| wall_time().ms() / DAY * DAY - days * DAY + 16 * 3_600_000;
     for days in 2..4 {
         sums(3, &campaign, morning(days), (10, 1, 20_000_000));
     }
@@ -218,7 +218,7 @@ fn a_post_that_nobody_looks_at_any_more_should_give_way() {
     let (old, new) = (ads.person.says("Old"), ads.person.says("New"));
     let (tired, fresh) = (ads.promoting(&item, &old), ads.promoting(&other, &new));
     ads.ages(10);
-    let now = wall().ms();
+    let now = wall_time().ms();
     sums(5, &tired, now - 9 * DAY, (1_000, 100, 5_000_000));
     sums(5, &tired, now - DAY, (1_000, 51, 5_000_000));
     sums(5, &fresh, now - DAY, (1_000, 200, 5_000_000));

@@ -1,7 +1,7 @@
 //! Drafts, scheduled posts and what promotes them, and the media library.
 
 use base::Time;
-use base::clock::wall;
+use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
@@ -10,14 +10,14 @@ use crate::media::{at_once, samples};
 
 /// The start of a minute that is so many minutes ahead.
 pub(super) fn minute(ahead: i64) -> String {
-    let now = wall().ms();
+    let now = wall_time().ms();
     let at = Time::from_ms(now - now.rem_euclid(60_000) + ahead * 60_000);
     format!("{}Z", at.to_string().split('.').next().unwrap())
 }
 
 /// The next minute that is not upon us already.
 fn soon() -> String {
-    minute(if wall().ms().rem_euclid(60_000) > 50_000 {
+    minute(if wall_time().ms().rem_euclid(60_000) > 50_000 {
         2
     } else {
         1
@@ -85,7 +85,7 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
     assert_eq!(ids(&all), [linked.as_str()]);
 
     let state = |id: &str| ads.get(&format!("/scheduled_posts/{id}"), &[])["data"].clone();
-    let start = base::clock::instant();
+    let start = base::clock::monotonic_now();
     while [&organic, &promoted, &twice]
         .iter()
         .any(|id| state(id)["scheduled_status"] == "SCHEDULED")
@@ -171,7 +171,7 @@ fn a_process_that_is_killed_publishes_what_was_due_once() {
     }
     server.kill();
     let due = Time::parse(&at).unwrap().ms() + 100;
-    let wait = u64::try_from(due - wall().ms()).unwrap_or(0);
+    let wait = u64::try_from(due - wall_time().ms()).unwrap_or(0);
     std::thread::sleep(std::time::Duration::from_millis(wait));
     for pause in [150, 250, 350, 450] {
         server.launch();

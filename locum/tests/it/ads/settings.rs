@@ -1,7 +1,7 @@
 //! What accounts and users set, what becomes known of an account, and what was changed.
 
 use base::Time;
-use base::clock::wall;
+use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
@@ -9,7 +9,7 @@ use crate::harness::shared;
 
 /// A whole hour, so many away.
 pub(super) fn hour(away: i64) -> String {
-    let now = wall().ms();
+    let now = wall_time().ms();
     let at = Time::from_ms(now - now.rem_euclid(3_600_000) + away * 3_600_000);
     format!("{}Z", at.to_string().split('.').next().unwrap())
 }

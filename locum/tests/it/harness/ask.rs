@@ -1,7 +1,7 @@
 //! One request, and its answer.
 
 use base::Secret;
-use base::oauth1::{Origin, Request, Signer};
+use base::oauth1::{OAuth1Request, OAuth1Signer, RequestOrigin};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
@@ -95,7 +95,7 @@ impl Ask {
             .headers
             .iter()
             .any(|(_, value)| value.starts_with(FORM.as_bytes()));
-        let request = Request {
+        let request = OAuth1Request {
             method: self.method,
             path,
             query,
@@ -103,18 +103,18 @@ impl Ask {
             form: is_form.then_some(self.body.as_slice()),
         };
         let nonce = key.nonce.clone().unwrap_or_else(nonce);
-        let now = base::clock::wall().ms() / 1000;
+        let now = base::clock::wall_time().ms() / 1000;
         let (consumer_secret, secret) = (Secret::new(key.consumer.1), Secret::new(key.token.1));
-        let signer = Signer {
+        let signer = OAuth1Signer {
             consumer_key: key.consumer.0,
             consumer_secret: &consumer_secret,
             token: (!key.token.0.is_empty()).then_some((key.token.0, &secret)),
             nonce: &nonce,
             timestamp: now + key.skew,
-            further: &[],
+            extra_parameters: &[],
         };
         signer
-            .sign(&request, &Origin::parse(origin).unwrap())
+            .sign(&request, &RequestOrigin::parse(origin).unwrap())
             .unwrap()
     }
 
@@ -167,7 +167,7 @@ fn nonce() -> String {
     format!(
         "{}x{}x{}",
         std::process::id(),
-        base::clock::wall().ms(),
+        base::clock::wall_time().ms(),
         fresh()
     )
 }

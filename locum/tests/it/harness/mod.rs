@@ -61,7 +61,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Tries until it is so.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = base::clock::instant();
+    let start = base::clock::monotonic_now();
     while !holds() {
         assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(10));

@@ -59,7 +59,7 @@ impl PostOffice {
 
     /// The newest letter to an address with these words in it, once it has arrived.
     pub(crate) fn wait_for(&self, to: &str, words: &str) -> Arrived {
-        let start = base::clock::instant();
+        let start = base::clock::monotonic_now();
         loop {
             let arrived = self.desk.lock().unwrap().arrived.clone();
             let mut newest = arrived.iter().rev();

@@ -311,7 +311,7 @@ impl Server {
     /// Asks it to end, and gives its exit code and how long it took.
     pub(crate) fn stop(&mut self) -> (Option<i32>, Duration) {
         self.signal(Signal::TERM);
-        let start = base::clock::instant();
+        let start = base::clock::monotonic_now();
         let Process { guard, mut child } = self.process.take().unwrap();
         drop(guard);
         let status = child.wait().unwrap();

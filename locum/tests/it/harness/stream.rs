@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use base::clock::instant;
+use base::clock::monotonic_now;
 use serde_json::Value;
 
 use super::{PATIENCE, Server};
@@ -88,11 +88,11 @@ impl Listener {
 
     /// The next message within a time; none when there is none or the stream ends.
     pub(crate) fn within(&mut self, time: Duration) -> Option<Value> {
-        let until: Instant = instant() + time;
+        let until: Instant = monotonic_now() + time;
         loop {
             match self
                 .lines
-                .recv_timeout(until.saturating_duration_since(instant()))
+                .recv_timeout(until.saturating_duration_since(monotonic_now()))
             {
                 Ok(Line::Message(message)) => return Some(message),
                 Ok(Line::KeepAlive) => self.keep_alives += 1,
@@ -123,12 +123,12 @@ impl Listener {
 
     /// Waits for the end; whether it came, and the last message before it.
     pub(crate) fn end(&mut self) -> (bool, Option<Value>) {
-        let until = instant() + PATIENCE;
+        let until = monotonic_now() + PATIENCE;
         let mut last = None;
         loop {
             match self
                 .lines
-                .recv_timeout(until.saturating_duration_since(instant()))
+                .recv_timeout(until.saturating_duration_since(monotonic_now()))
             {
                 Ok(Line::Message(message)) => last = Some(message),
                 Ok(Line::KeepAlive) => self.keep_alives += 1,

@@ -167,7 +167,7 @@ fn advertising(server: &Server, user: &str, payload: &str) -> Vec<String> {
 
 /// Both questions, answered with yes.
 fn consent(server: &Server, browser: &mut Browser<'_>, app: &Value, callback: &str) {
-    let challenge = base::pkce::Method::S256.challenge(&"v".repeat(43));
+    let challenge = base::pkce::ChallengeMethod::S256.derive_challenge(&"v".repeat(43));
     let ask = format!(
         "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
          &state=%22%3E%3Cscript%3E&code_challenge={challenge}&code_challenge_method=S256",

@@ -1,6 +1,6 @@
 //! OAuth 2.0 with PKCE, through the pages.
 
-use base::pkce::Method;
+use base::pkce::ChallengeMethod;
 use serde_json::Value;
 
 use super::browser::{Browser, app, hidden, param, posted, someone, text};
@@ -19,7 +19,7 @@ fn query(pairs: &[(&str, &str)]) -> String {
 
 /// The address at which an app asks, with some parameters changed; an empty one is left out.
 fn address(app: &Value, changed: &[(&str, &str)]) -> String {
-    let challenge = Method::S256.challenge(VERIFIER);
+    let challenge = ChallengeMethod::S256.derive_challenge(VERIFIER);
     let mut pairs = vec![
         ("response_type", "code"),
         ("client_id", text(app, "client_id")),

@@ -160,7 +160,7 @@ fn three_legged(canaries: &mut Canaries, server: &Server, browser: &mut Browser<
 fn with_code(canaries: &mut Canaries, server: &Server, browser: &mut Browser<'_>) {
     let app = app(server, &["--callback", CALLBACK]);
     let (id, secret) = (text(&app, "client_id"), text(&app, "client_secret"));
-    let challenge = base::pkce::Method::S256.challenge(VERIFIER);
+    let challenge = base::pkce::ChallengeMethod::S256.derive_challenge(VERIFIER);
     let page = browser.get(format!(
         "/i/oauth2/authorize?response_type=code&client_id={id}&redirect_uri={}\
          &scope=users.read%20tweet.read%20offline.access&state=s&code_challenge={challenge}\

@@ -62,7 +62,7 @@ impl<'s> Group<'s> {
             group.model.notes.push(note);
             group.notes.push(id.clone());
         }
-        let began = base::clock::wall().ms() - 60_000;
+        let began = base::clock::wall_time().ms() - 60_000;
         // No two groups begin with the same id, whenever they come together.
         let low = i64::try_from(number).unwrap();
         let ids: Vec<i64> = (1..i64::try_from(size).unwrap())

@@ -38,7 +38,7 @@ fn star(server: &Server) -> Star<'_> {
 }
 
 fn seed() -> u64 {
-    let now = u64::try_from(base::clock::wall().ms()).unwrap();
+    let now = u64::try_from(base::clock::wall_time().ms()).unwrap();
     setting("LOCUM_RANDOM_SEED", now)
 }
 
@@ -103,7 +103,7 @@ fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() 
     let seed = seed();
     let server = Server::start(&["--world", "empty"]);
     let star = star(&server);
-    let began = base::clock::instant();
+    let began = base::clock::monotonic_now();
     let groups: Vec<Group<'_>> = std::thread::scope(|scope| {
         let run = |number: usize| {
             let mut group = guarded(seed, number, "its people", || {

@@ -66,12 +66,12 @@ fn how_long_a_query_may_be_depends_on_the_app() {
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn times_and_ids_that_cannot_be_are_refused() {
     let reader = shared().person("reader");
-    let now = base::clock::wall();
+    let now = base::clock::wall_time();
     let at = |ms: i64| base::Time::from_seconds(now.plus_ms(ms).seconds()).to_string();
     let soon = at(-2_000);
     let old = at(-8 * 86_400_000);
     let (early, late) = (at(-7_200_000), at(-3_600_000));
-    let id = |ms: i64| base::id::first_at(now.plus_ms(ms));
+    let id = |ms: i64| base::id::first_snowflake_at(now.plus_ms(ms));
     let (old_id, one, two) = (id(-8 * 86_400_000), id(-7_200_000), id(-3_600_000));
     let table = [
         (

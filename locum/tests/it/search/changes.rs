@@ -160,13 +160,13 @@ fn imported_posts_are_found() {
     let server = shared();
     let (reader, word) = (person("reader"), word());
     let author = person("imported");
-    let now = base::clock::wall().ms();
+    let now = base::clock::wall_time().ms();
     let lines: Vec<Value> = (0..60)
         .map(|number| {
             let at = now - 3_600_000 + number * 1_000;
             json!({
                 "kind": "post",
-                "id": base::id::first_at(base::Time::from_ms(at)).to_string(),
+                "id": base::id::first_snowflake_at(base::Time::from_ms(at)).to_string(),
                 "author": author.id,
                 "text": format!("{word} of long ago"),
                 "created_at_ms": at,

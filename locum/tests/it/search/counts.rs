@@ -24,7 +24,8 @@ fn written(word: &str, moments: &[i64]) {
         .iter()
         .enumerate()
         .map(|(number, at)| {
-            let id = base::id::first_at(base::Time::from_ms(*at)) + i64::try_from(number).unwrap();
+            let id = base::id::first_snowflake_at(base::Time::from_ms(*at))
+                + i64::try_from(number).unwrap();
             json!({
                 "kind": "post",
                 "id": id.to_string(),
@@ -46,7 +47,7 @@ fn written(word: &str, moments: &[i64]) {
 #[test]
 fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
     let word = format!("zc{}", fresh());
-    let now = base::clock::wall().ms();
+    let now = base::clock::wall_time().ms();
     let hour = now - now.rem_euclid(HOUR);
     written(
         &word,
@@ -102,7 +103,7 @@ fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
 #[test]
 fn the_archive_is_counted_in_pages_of_a_month() {
     let word = format!("zc{}", fresh());
-    let now = base::clock::wall().ms();
+    let now = base::clock::wall_time().ms();
     let day = now - now.rem_euclid(24 * HOUR);
     let moments = [80, 45, 44, 2].map(|days| day - days * 24 * HOUR);
     written(&word, &moments);

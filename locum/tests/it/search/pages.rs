@@ -100,7 +100,7 @@ fn ids_and_times_bound_a_search() {
     let between = format!("&since_id={}&until_id={}", all[1], all[3]);
     assert_eq!(page(&between), [all[2].clone()]);
     let at = |ms: i64| {
-        let time = base::clock::wall().plus_ms(ms);
+        let time = base::clock::wall_time().plus_ms(ms);
         base::Time::from_seconds(time.seconds()).to_string()
     };
     assert_eq!(page(&format!("&start_time={}", at(-3_600_000))).len(), 6);

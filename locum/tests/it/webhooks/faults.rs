@@ -32,7 +32,7 @@ fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_f
     let rounds = setting("LOCUM_KILL_ROUNDS", 5);
     let seed = setting(
         "LOCUM_KILL_SEED",
-        u64::try_from(base::clock::wall().ms()).unwrap(),
+        u64::try_from(base::clock::wall_time().ms()).unwrap(),
     );
     let mut server = server(&[]);
     let app = server.new_app("self-serve");
@@ -66,7 +66,7 @@ fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_f
     for receiver in &receivers {
         receiver.deliver(|_| Turn::Status(200));
     }
-    let start = base::clock::instant();
+    let start = base::clock::monotonic_now();
     let left = |place: usize| {
         let all = log(&server, &hooks[place]);
         let all = all["deliveries"].as_array().unwrap().clone();

@@ -1,8 +1,8 @@
 //! Where a user may be sent.
 
-use base::Stop;
+use base::Error;
 use network::apps::{self, App};
-use network::oauth1_flow::{self as flow, Ports};
+use network::oauth1_flow::{self as flow, LoopbackPorts};
 
 use super::{CALLBACK, app};
 use crate::world::on_each_engine;
@@ -82,21 +82,22 @@ fn a_callback_is_where_the_app_said_it_would_be() {
             .push_str("\njavascript:alert(1)\ndata:text/html,x");
         let judge = async |app: &App, url: &'static str, ports| {
             let app = app.clone();
-            let work = move |tx: &mut store::Tx<'_>| flow::request(tx, &app, url, None, ports);
+            let work =
+                move |tx: &mut store::Tx<'_>| flow::issue_request_token(tx, &app, url, None, ports);
             match world.store.write(work).await {
                 Ok(_) => "ok".to_owned(),
-                Err(Stop::Refused(refusal)) => format!("{refusal:?}"),
-                Err(Stop::Failed(fault)) => panic!("{fault}"),
+                Err(Error::Refused(refusal)) => format!("{refusal:?}"),
+                Err(Error::Failed(fault)) => panic!("{fault}"),
             }
         };
         for url in GOOD {
-            assert_eq!(judge(&app, url, Ports::Exact).await, "ok", "{url}");
+            assert_eq!(judge(&app, url, LoopbackPorts::Exact).await, "ok", "{url}");
         }
         for url in BAD {
-            let said = judge(&app, url, Ports::Exact).await;
+            let said = judge(&app, url, LoopbackPorts::Exact).await;
             assert!(said.contains("code: 415"), "{url}: {said}");
         }
-        let any = Ports::AnyOnLoopback;
+        let any = LoopbackPorts::AnyOnLoopback;
         assert_eq!(judge(&app, "http://127.0.0.1:49152/cb", any).await, "ok");
         for url in [
             "https://client.example:8080/cb",
@@ -104,20 +105,20 @@ fn a_callback_is_where_the_app_said_it_would_be() {
         ] {
             assert!(judge(&app, url, any).await.contains("415"), "{url}");
         }
-        let missing = judge(&app, "", Ports::Exact).await;
+        let missing = judge(&app, "", LoopbackPorts::Exact).await;
         assert!(missing.contains("code: 38") && missing.contains("oauth_callback parameter"));
         let desktop = App {
             callback_urls: String::new(),
             ..app.clone()
         };
-        assert_eq!(judge(&desktop, "oob", Ports::Exact).await, "ok");
-        let said = judge(&desktop, CALLBACK, Ports::Exact).await;
+        assert_eq!(judge(&desktop, "oob", LoopbackPorts::Exact).await, "ok");
+        let said = judge(&desktop, CALLBACK, LoopbackPorts::Exact).await;
         assert!(said.contains("code: 417"), "{said}");
         let suspended = App {
             state: apps::AppStatus::Suspended,
             ..app
         };
-        let said = judge(&suspended, CALLBACK, Ports::Exact).await;
+        let said = judge(&suspended, CALLBACK, LoopbackPorts::Exact).await;
         assert_eq!(said, "Unauthenticated(App)");
     });
 }

@@ -3,8 +3,8 @@
 use base::UserId;
 use network::apps::{App, Permission};
 use network::grants;
-use network::oauth1_flow::{self as flow, Gone, REQUEST_TTL_MS};
-use network::tokens::{self, Known};
+use network::oauth1_flow::{self as flow, REQUEST_TTL_MS, RequestTokenProblem};
+use network::tokens::{self, InspectedToken};
 
 use super::{CALLBACK, OVER, app, approve, ask, by, exchange, level_of, pending, verifier};
 use crate::oauth2_flow::events;
@@ -51,7 +51,7 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         let known = async |app: &App, level| {
             let app = app.clone();
             world
-                .write(move |tx| Ok(flow::already_approved(tx, &app, ada, level)?))
+                .write(move |tx| Ok(flow::is_already_approved(tx, &app, ada, level)?))
                 .await
         };
         assert!(!known(&app, Permission::Read).await);
@@ -86,9 +86,9 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         assert!(left.is_empty());
         let token = access.token.clone();
         let dead = world
-            .write(move |tx| Ok(tokens::inspect(tx, token.reveal())?))
+            .write(move |tx| Ok(tokens::inspect(tx, token.expose_secret())?))
             .await;
-        assert!(matches!(dead, Some(Known::OAuth1(token)) if token.revoked_at.is_some()));
+        assert!(matches!(dead, Some(InspectedToken::OAuth1(token)) if token.revoked_at.is_some()));
         // What was approved and not yet exchanged leads to nothing, even after a new approval.
         let pair = ask(&world, &app, CALLBACK, None).await;
         let code = verifier(approve(&world, &pair, ada).await);
@@ -110,13 +110,14 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
 }
 
 async fn swept(world: &World) -> u64 {
-    let kept = network::sweeping::Kept {
+    let kept = network::retention::RetentionPeriods {
         session_ttl_ms: i64::MAX,
         log_ms: i64::MAX,
         deliveries_ms: i64::MAX,
         audit_ms: i64::MAX,
     };
-    let swept = network::sweeping::sweep(&world.store, kept, base::clock::wall()).await;
+    let swept =
+        network::retention::prune_expired(&world.store, kept, base::clock::wall_time()).await;
     let mut swept = swept.unwrap().into_iter();
     swept.find(|(what, _)| *what == "request tokens").unwrap().1
 }
@@ -130,6 +131,9 @@ fn what_is_over_is_forgotten_after_a_day() {
         assert_eq!(swept(&world).await, 0);
         world.pass(1);
         assert_eq!(swept(&world).await, 1);
-        assert_eq!(pending(&world, &pair.token).await, Err(Gone::Unknown));
+        assert_eq!(
+            pending(&world, &pair.token).await,
+            Err(RequestTokenProblem::Unknown)
+        );
     });
 }

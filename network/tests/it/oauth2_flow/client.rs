@@ -1,8 +1,8 @@
 //! Who speaks at the token endpoint.
 
 use base::Secret;
-use network::apps::{self, Kind};
-use network::oauth2_flow::{self as flow, Credentials};
+use network::apps::{self, OAuthClientKind};
+use network::oauth2_flow::{self as flow, ClientCredentials};
 
 use super::{Party, party, said};
 use crate::sign_in::medians;
@@ -12,7 +12,7 @@ const MISSING: &str = "unauthorized_client: Missing valid authorization header";
 const UNKNOWN: &str = "invalid_client: Value passed for the client id was invalid.";
 const NO_ID: &str = "invalid_request: Missing required parameter [client_id].";
 
-async fn judge(world: &World, credentials: Credentials) -> String {
+async fn judge(world: &World, credentials: ClientCredentials) -> String {
     let work = move |tx: &mut store::Tx<'_>| flow::authenticate_client(tx, &credentials);
     match world.store.write(work).await {
         Ok(client) => client.app().name.clone(),
@@ -21,9 +21,9 @@ async fn judge(world: &World, credentials: Credentials) -> String {
 }
 
 /// Id and secret of a Basic header, then of the body; empty stands for none.
-fn came(basic: (&str, &str), id: &str, secret: &str) -> Credentials {
+fn came(basic: (&str, &str), id: &str, secret: &str) -> ClientCredentials {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    Credentials {
+    ClientCredentials {
         basic: given(basic.0).map(|id| (id, Secret::new(basic.1))),
         id: given(id),
         secret: given(secret).map(Secret::new),
@@ -34,11 +34,11 @@ fn came(basic: (&str, &str), id: &str, secret: &str) -> Credentials {
 #[test]
 fn a_confidential_client_proves_itself_and_a_public_one_has_nothing_to_prove() {
     on_each_engine(async |world| {
-        let web = party(&world, "web", Kind::Web).await;
-        let native = party(&world, "native", Kind::SinglePage).await;
+        let web = party(&world, "web", OAuthClientKind::Web).await;
+        let native = party(&world, "native", OAuthClientKind::SinglePage).await;
         let (id, public) = (web.app.client_id.as_str(), native.app.client_id.as_str());
         let secret = web.credentials.secret.clone().unwrap();
-        let secret = secret.reveal();
+        let secret = secret.expose_secret();
         let none = ("", "");
         for (credentials, wanted) in [
             (came((id, secret), "", ""), "web"),
@@ -73,7 +73,7 @@ fn a_confidential_client_proves_itself_and_a_public_one_has_nothing_to_prove() {
 #[test]
 fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
     on_each_engine(async |world| {
-        let Party { app, credentials } = party(&world, "web", Kind::Web).await;
+        let Party { app, credentials } = party(&world, "web", OAuthClientKind::Web).await;
         let mut suspended = app.clone();
         suspended.state = apps::AppStatus::Suspended;
         world
@@ -84,7 +84,7 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
             said,
             "unauthorized_client: Invalid / suspended application."
         );
-        let wrong = Credentials {
+        let wrong = ClientCredentials {
             secret: Some(Secret::new("other")),
             ..credentials.clone()
         };
@@ -100,12 +100,12 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
         world
             .write(move |tx| {
                 store::apps::update(tx, &app)?;
-                apps::set_kind(tx, id, Kind::Native)?;
-                apps::set_kind(tx, id, Kind::Web)
+                apps::set_client_kind(tx, id, OAuthClientKind::Native)?;
+                apps::set_client_kind(tx, id, OAuthClientKind::Web)
             })
             .await;
         for secret in [credentials.secret.clone(), Some(Secret::new("")), None] {
-            let credentials = Credentials {
+            let credentials = ClientCredentials {
                 secret,
                 ..credentials.clone()
             };
@@ -119,8 +119,8 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
 #[test]
 fn an_unknown_client_takes_as_long_as_a_wrong_secret() {
     on_each_engine(async |world| {
-        let known = party(&world, "web", Kind::Web).await;
-        let public = party(&world, "phone", Kind::Native).await;
+        let known = party(&world, "web", OAuthClientKind::Web).await;
+        let public = party(&world, "phone", OAuthClientKind::Native).await;
         let wrong = |id: &str| came((id, "wrong"), "", "");
         let known = wrong(&known.app.client_id);
         for other in [wrong("nobody"), wrong(&public.app.client_id)] {

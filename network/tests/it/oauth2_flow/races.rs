@@ -1,30 +1,35 @@
 //! Many at once: exactly one wins, and nothing lives beside a revocation.
 
-use network::apps::Kind;
-use network::audit::By;
+use network::apps::OAuthClientKind;
+use network::audit::AuditActor;
 use network::grants;
-use network::oauth2_flow::{self as flow, Granted, Outcome};
+use network::oauth2_flow::{self as flow, GrantOutcome, IssuedTokens};
 use store::Tx;
 use tokio::task::JoinSet;
 
 use super::{ADDRESS, Party, code, events, granted, is_live, party, refresh, rules, with_code};
 use crate::world::{World, on_each_engine};
 
-async fn refresh_often(world: &World, party: &Party, from: &Granted, times: usize) -> Vec<Granted> {
+async fn refresh_often(
+    world: &World,
+    party: &Party,
+    from: &IssuedTokens,
+    times: usize,
+) -> Vec<IssuedTokens> {
     let mut all = JoinSet::new();
     for _ in 0..times {
         let (store, party) = (world.store.clone(), party.clone());
         let token = from.refresh.clone().unwrap();
         let work = move |tx: &mut Tx<'_>| {
             let client = flow::authenticate_client(tx, &party.credentials)?;
-            flow::refresh(tx, &rules(), &client, Some(token.reveal()), None)
+            flow::refresh_tokens(tx, &rules(), &client, Some(token.expose_secret()), None)
         };
         all.spawn(async move { store.write(work).await });
     }
     let answers = all.join_all().await.into_iter();
     let won = answers.filter_map(|answer| match answer.unwrap() {
-        Outcome::Done(granted) => Some(granted),
-        Outcome::Refused(_) => None,
+        GrantOutcome::Done(granted) => Some(granted),
+        GrantOutcome::Refused(_) => None,
     });
     won.collect()
 }
@@ -33,7 +38,7 @@ async fn refresh_often(world: &World, party: &Party, from: &Granted, times: usiz
 fn of_fifty_exchanges_of_one_code_one_wins_and_its_tokens_die() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
-        let party = party(&world, "demo", Kind::Web).await;
+        let party = party(&world, "demo", OAuthClientKind::Web).await;
         let code = code(&world, &party, ada).await;
         let mut all = JoinSet::new();
         for _ in 0..50 {
@@ -47,7 +52,7 @@ fn of_fifty_exchanges_of_one_code_one_wins_and_its_tokens_die() {
         }
         let mut won = Vec::new();
         for answer in all.join_all().await {
-            if let Outcome::Done(granted) = answer.unwrap() {
+            if let GrantOutcome::Done(granted) = answer.unwrap() {
                 won.push(granted);
             }
         }
@@ -62,7 +67,7 @@ fn of_fifty_exchanges_of_one_code_one_wins_and_its_tokens_die() {
 fn of_a_hundred_refreshes_one_wins_and_the_family_dies() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
-        let party = party(&world, "demo", Kind::Native).await;
+        let party = party(&world, "demo", OAuthClientKind::Native).await;
         let first = granted(&world, &party, ada).await;
         let won = refresh_often(&world, &party, &first, 100).await;
         assert_eq!(won.len(), 1);
@@ -78,13 +83,13 @@ fn of_a_hundred_refreshes_one_wins_and_the_family_dies() {
 fn nothing_is_given_out_beside_a_revocation() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
-        let party = party(&world, "demo", Kind::Native).await;
+        let party = party(&world, "demo", OAuthClientKind::Native).await;
         let app = party.app.id;
         for _ in 0..20 {
             let first = granted(&world, &party, ada).await;
             let revoking = world
                 .store
-                .write(move |tx| grants::revoke(tx, &By::user(ada, ADDRESS), app));
+                .write(move |tx| grants::revoke(tx, &AuditActor::user(ada, ADDRESS), app));
             let refreshing = async {
                 let token = first.refresh.as_ref().unwrap();
                 refresh(&world, &rules(), &party, token, None).await

@@ -110,7 +110,7 @@ pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet
     let mut known: HashMap<i64, HashSet<AudienceKey>> = HashMap::new();
     let sql = "SELECT user_id, key FROM user_key WHERE user_id = $1";
     for (user, key) in tx.query_by_keys(sql, &ids, &[], |row| Ok((row.int(0)?, row.bytes(1)?)))? {
-        let key = AudienceKey::try_from(key.as_slice()).map_err(Fault::when("a user's key"))?;
+        let key = AudienceKey::try_from(key.as_slice()).map_err(Fault::context("a user's key"))?;
         known.entry(user).or_default().insert(key);
     }
     let mut moved = BTreeSet::new();

@@ -35,7 +35,7 @@ pub(super) struct Place {
 
 /// Sixteen hexadecimal digits, as places are spoken.
 fn is_place(text: &str) -> bool {
-    network::places::number(text).is_some()
+    network::places::parse_place_id(text).is_some()
 }
 
 /// The row, and those in whose mentions it goes.
@@ -51,7 +51,7 @@ pub(super) fn build(
     let id = PostId::new(post.id);
     let known = known(tx, desk, told)?;
     let is_reply = place.parent.is_some() || place.addressee.is_some();
-    let reading = told.draft.read(&known, is_reply, "und");
+    let reading = told.draft.compose(&known, is_reply, "und");
     let parents = place.parent.map(|seen| seen.conversation_id);
     let conversation = parents.or(place.root_conversation).or(place.root);
     let mut mentioned: Vec<UserId> = reading.mentioned;
@@ -111,7 +111,7 @@ fn known(
     told: &Prepared,
 ) -> Result<Vec<(String, UserId)>, Fault> {
     let mut known: Vec<(String, UserId)> = Vec::new();
-    for name in told.draft.names() {
+    for name in told.draft.mentioned_usernames() {
         let same = |handle: &str| handle.eq_ignore_ascii_case(name);
         if known.iter().any(|(handle, _)| same(handle)) {
             continue;

@@ -73,8 +73,8 @@ fn endpoint(operation: &'static ads::Operation, id: &'static str) -> Endpoint {
     .accent(Accent::Ads)
 }
 
-const READ: Scopes = Scopes::of(&[Scope::AdsRead]);
-const WRITE: Scopes = Scopes::of(&[Scope::AdsWrite]);
+const READ: Scopes = Scopes::from_slice(&[Scope::AdsRead]);
+const WRITE: Scopes = Scopes::from_slice(&[Scope::AdsWrite]);
 
 /// Changes of whatever kind that a user may make in a minute.
 const CHANGES: u32 = 450;

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::encryption::{Keyring, MasterKey};
 use base::percent::encode;
-use base::seal::{Keyring, MasterKey};
-use base::{Chance, Clock};
+use base::{Clock, Rng};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{HeaderMap, Request};
 use network::apps::{AuthConfig, Authenticator};
-use network::audit::By;
-use network::joining::Registration;
-use network::letters::Site;
+use network::audit::AuditActor;
+use network::emails::EmailSite;
+use network::registration::RegistrationPolicy;
 use store::{DatabaseLocation, Store, StoreOptions};
 use tempfile::TempDir;
 
@@ -49,7 +49,7 @@ impl Got {
 }
 
 impl World {
-    async fn open(registration: Registration) -> Self {
+    async fn open(registration: RegistrationPolicy) -> Self {
         let folder = TempDir::new().unwrap();
         let options = StoreOptions {
             location: DatabaseLocation::File(folder.path().join("locum.db")),
@@ -58,8 +58,8 @@ impl World {
             node: 0,
             migrate: true,
             clock: Clock::System,
-            rng: Chance::Os,
-            keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
+            rng: Rng::Os,
+            keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
         let auth = AuthConfig {
@@ -110,7 +110,7 @@ impl World {
         Got {
             status: parts.status.as_u16(),
             headers: parts.headers,
-            text: String::from_utf8_lossy(body.at_hand().unwrap_or_default()).into_owned(),
+            text: String::from_utf8_lossy(body.as_bytes().unwrap_or_default()).into_owned(),
         }
     }
 
@@ -140,9 +140,13 @@ impl World {
     async fn link(&self) -> (String, String) {
         let newest = self
             .store
-            .read(|tx| Ok(network::letters::list(tx, None, 1)?));
+            .read(|tx| Ok(network::emails::list(tx, None, 1)?));
         let letter = newest.await.unwrap().remove(0).text.unwrap();
-        let path = letter.reveal().split("http://localhost").nth(1).unwrap();
+        let path = letter
+            .expose_secret()
+            .split("http://localhost")
+            .nth(1)
+            .unwrap();
         let path = path.split_whitespace().next().unwrap();
         let (_, token) = path.split_once("?token=").unwrap();
         (path.to_owned(), token.to_owned())
@@ -157,7 +161,7 @@ fn runs<F: Future<Output = ()>>(story: F) {
 #[test]
 fn an_address_is_confirmed_by_a_form() {
     runs(async {
-        let mut world = World::open(Registration::Open).await;
+        let mut world = World::open(RegistrationPolicy::Open).await;
         let made = world.join("/join").await;
         assert_eq!((made.status, made.location()), (303, "/settings/account"));
         let (path, token) = world.link().await;
@@ -184,7 +188,7 @@ fn an_address_is_confirmed_by_a_form() {
 #[test]
 fn a_forgotten_password_is_set_anew() {
     runs(async {
-        let mut world = World::open(Registration::Open).await;
+        let mut world = World::open(RegistrationPolicy::Open).await;
         world.join("/join").await;
         let session = world.cookies.remove("locum").unwrap();
         let fields = [("email", "grace@example.org")];
@@ -220,7 +224,7 @@ fn a_forgotten_password_is_set_anew() {
 #[test]
 fn a_cookie_lasts_as_long_as_its_session() {
     runs(async {
-        let mut world = World::open(Registration::Open).await;
+        let mut world = World::open(RegistrationPolicy::Open).await;
         world.join("/join").await;
         let text = "s".repeat(44);
         let digest = base::secret::digest(&text);
@@ -234,8 +238,8 @@ fn a_cookie_lasts_as_long_as_its_session() {
                 address: "",
                 user_agent: "",
             };
-            let before = base::clock::wall().plus_ms(-600_000);
-            Ok::<_, base::Stop>(store::sessions::insert(tx, &new, before)?)
+            let before = base::clock::wall_time().plus_ms(-600_000);
+            Ok::<_, base::Error>(store::sessions::insert(tx, &new, before)?)
         });
         begun.await.unwrap();
         world.cookies.insert("locum".to_owned(), text.clone());
@@ -251,7 +255,7 @@ fn a_cookie_lasts_as_long_as_its_session() {
 #[test]
 fn an_address_is_changed_by_whoever_knows_the_password() {
     runs(async {
-        let mut world = World::open(Registration::Open).await;
+        let mut world = World::open(RegistrationPolicy::Open).await;
         world.join("/join").await;
         let (page, action) = ("/settings/account", "/settings/account/email");
         for (proof, status) in [("wrong", 400), (OLD, 200)] {
@@ -269,14 +273,14 @@ fn an_address_is_changed_by_whoever_knows_the_password() {
 #[test]
 fn whoever_may_join_is_the_platforms_choice() {
     runs(async {
-        let mut closed = World::open(Registration::Closed).await;
+        let mut closed = World::open(RegistrationPolicy::Closed).await;
         assert!(!closed.get("/join").await.text.contains("name=\"password\""));
         assert_eq!(closed.fill("/login", "/join", &[]).await.status, 400);
-        let mut world = World::open(Registration::Invite).await;
+        let mut world = World::open(RegistrationPolicy::Invite).await;
         assert!(!world.get("/join").await.text.contains("name=\"password\""));
         let invite = |tx: &mut store::Tx<'_>| {
-            let site = Site::new("Locum", "http://localhost")?;
-            network::links::invite(tx, &site, &By::nobody(""), "")
+            let site = EmailSite::new("Locum", "http://localhost")?;
+            network::email_links::create_invitation(tx, &site, &AuditActor::anonymous(""), "")
         };
         let link = world.store.write(invite).await.unwrap();
         let path = link.replace("http://localhost", "");

@@ -1,6 +1,6 @@
 //! The account itself: what it is, who works on it, what pays, and what was changed.
 
-use base::{Stop, UserId};
+use base::{Error, UserId};
 use pages::manager::{AdsManager, Badge, Block, Cell, Empty, Facts, Row, Table};
 use serde_json::Value;
 use store::Tx;
@@ -14,7 +14,7 @@ const HOUR: i64 = 3_600_000;
 const CHANGES: &str = "20";
 
 /// All of it.
-pub(super) fn show(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Stop> {
+pub(super) fn show(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Error> {
     let account = desk.one(tx, "", "")?;
     let features = desk.ask(tx, "GET", "features", &[], &[])?;
     let features: Vec<String> = items(&features, "data")
@@ -57,7 +57,7 @@ pub(super) fn instrument(one: &Value) -> String {
     format!("{about} ({})", text(one, "currency"))
 }
 
-fn instruments(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<Block>, Stop> {
+fn instruments(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<Block>, Error> {
     if !desk.may("GET", "funding_instruments") {
         return Ok(None);
     }
@@ -112,7 +112,7 @@ pub(super) fn history(
     desk: &Desk,
     entity: &str,
     of: &Value,
-) -> Result<Option<Block>, Stop> {
+) -> Result<Option<Block>, Error> {
     let open = !desk.account.has("refused", "ACCOUNT_HISTORY");
     if !open || !desk.may("GET", "account_history") {
         return Ok(None);

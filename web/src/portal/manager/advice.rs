@@ -7,8 +7,8 @@ use ads::access::Who;
 use ads::advice;
 use ads::desk::Desk as Records;
 use ads::resources::recommendations::RECOMMENDATION;
-use base::refusal::Problem;
-use base::{PostId, Speech, Stop};
+use base::refusal::AdsProblem;
+use base::{Error, PostId, Vocabulary};
 use pages::manager::{Act, AdsManager, Block, Cell, Empty, Row, Table};
 use serde_json::{Map, Value, json};
 use store::Tx;
@@ -37,7 +37,7 @@ fn is_open(desk: &Desk) -> bool {
 }
 
 /// All that are open.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Stop> {
+pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Error> {
     let mut blocks = Vec::new();
     if is_open(desk) {
         let found = desk.list(tx, "recommendations", &[])?;
@@ -63,7 +63,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Stop> {
     })
 }
 
-fn block(tx: &mut Tx<'_>, desk: &Desk, one: &Value) -> Result<Block, Stop> {
+fn block(tx: &mut Tx<'_>, desk: &Desk, one: &Value) -> Result<Block, Error> {
     let mut rows = Vec::new();
     for node in &changes(one.get("changes").unwrap_or(&Value::Null)) {
         rows.extend(told(tx, desk, node)?);
@@ -134,7 +134,7 @@ fn row(what: String, now: String, then: String) -> Row {
 }
 
 /// What a node changes, in words: what it is, what it is now, and what it would be.
-fn told(tx: &mut Tx<'_>, desk: &Desk, node: &Value) -> Result<Vec<Row>, Stop> {
+fn told(tx: &mut Tx<'_>, desk: &Desk, node: &Value) -> Result<Vec<Row>, Error> {
     let params = params(node);
     let word = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
     let Some((kind, path, id)) = kind_of(node) else {
@@ -146,7 +146,7 @@ fn told(tx: &mut Tx<'_>, desk: &Desk, node: &Value) -> Result<Vec<Row>, Stop> {
         id => match desk.one(tx, path, id) {
             Ok(now) => now,
             // It is gone meanwhile.
-            Err(Stop::Refused(_)) => Value::Null,
+            Err(Error::Refused(_)) => Value::Null,
             Err(other) => return Err(other),
         },
     };
@@ -182,7 +182,7 @@ fn posts(
     params: &Map<String, Value>,
     now: &Value,
     item: &str,
-) -> Result<Vec<Row>, Stop> {
+) -> Result<Vec<Row>, Error> {
     let what = format!("{item}: a promoted post");
     if !now.is_null() {
         let post = words_of(tx, text(now, "post_id"))?;
@@ -225,7 +225,7 @@ fn updated(params: &Map<String, Value>, now: &Value, id: &str) -> Vec<(String, S
     all.collect()
 }
 
-fn words_of(tx: &mut Tx<'_>, post: &str) -> Result<String, Stop> {
+fn words_of(tx: &mut Tx<'_>, post: &str) -> Result<String, Error> {
     let known = match PostId::parse(post) {
         Some(id) => store::posts::find_by_id(tx, id)?,
         None => None,
@@ -248,12 +248,17 @@ pub(super) fn plan(desk: &Desk, id: &str, act: &str) -> Plan {
 }
 
 /// Does everything of the tree, what is deleted first: all of it, or nothing.
-fn apply(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, _: &super::stand::Sent) -> Result<Value, Stop> {
+fn apply(
+    tx: &mut Tx<'_>,
+    desk: &Desk,
+    plan: &Plan,
+    _: &super::stand::Sent,
+) -> Result<Value, Error> {
     let id = plan.ids.first().map(String::as_str).unwrap_or_default();
     let one = desk.one(tx, "recommendations/{}", id)?;
     if text(&one, "status") != "PENDING" {
         let message = "The recommendation is not open any longer";
-        return Err(Problem::new("ACTION_NOT_ALLOWED", message).into());
+        return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
     }
     let mut nodes = changes(one.get("changes").unwrap_or(&Value::Null));
     nodes.sort_by_key(|node| Reverse(text(node, "operation_type").eq_ignore_ascii_case("delete")));
@@ -284,7 +289,7 @@ fn apply(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, _: &super::stand::Sent) -> R
 }
 
 /// Posts have no batch: each operation is its own.
-fn promoted(tx: &mut Tx<'_>, desk: &Desk, node: &Value) -> Result<(), Stop> {
+fn promoted(tx: &mut Tx<'_>, desk: &Desk, node: &Value) -> Result<(), Error> {
     let params = params(node);
     let word = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
     if text(node, "operation_type").eq_ignore_ascii_case("delete") {
@@ -307,11 +312,11 @@ fn promoted(tx: &mut Tx<'_>, desk: &Desk, node: &Value) -> Result<(), Stop> {
 }
 
 /// The records of the account, for somebody who works on its campaigns.
-fn records<'t, 'c>(tx: &'t mut Tx<'c>, desk: &Desk) -> Result<Records<'t, 'c>, Stop> {
+fn records<'t, 'c>(tx: &'t mut Tx<'c>, desk: &Desk) -> Result<Records<'t, 'c>, Error> {
     let caller = Caller {
         user: desk.asking.user,
         app: None,
-        speech: Speech::Post,
+        speech: Vocabulary::Post,
         sandbox: desk.account.flag("sandbox"),
     };
     let mut records = Records::new(tx, caller);
@@ -324,7 +329,7 @@ fn dismiss(
     desk: &Desk,
     plan: &Plan,
     _: &super::stand::Sent,
-) -> Result<Value, Stop> {
+) -> Result<Value, Error> {
     let mut records = records(tx, desk)?;
     let id = plan.ids.first().map(String::as_str).unwrap_or_default();
     let id = RECOMMENDATION.ids.read("id", id)?;
@@ -332,5 +337,5 @@ fn dismiss(
         return Ok(Value::Null);
     }
     let message = "The recommendation is not open any longer";
-    Err(Problem::new("ACTION_NOT_ALLOWED", message).into())
+    Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
 }

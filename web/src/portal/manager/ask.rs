@@ -8,7 +8,7 @@ use ads::record::Record;
 use ads::request::CONSOLE;
 use ads::resources::accounts;
 use ads::{Caller, Request};
-use base::{Speech, Stop, Time, UserId};
+use base::{Error, Time, UserId, Vocabulary};
 use serde_json::Value;
 use store::Tx;
 
@@ -47,7 +47,7 @@ pub(super) struct Desk {
 pub(super) fn accounts_of(
     tx: &mut Tx<'_>,
     user: UserId,
-) -> Result<Vec<(Record, Role, pages::manager::Account)>, Stop> {
+) -> Result<Vec<(Record, Role, pages::manager::Account)>, Error> {
     let mut all = Vec::new();
     for access in store::ads::list_access_by_user(tx, user)? {
         let account = accounts::find(tx, access.account_id)?.filter(|account| !account.deleted);
@@ -73,7 +73,7 @@ impl Desk {
         tx: &mut Tx<'_>,
         asking: &Asking,
         account: &str,
-    ) -> Result<Option<Self>, Stop> {
+    ) -> Result<Option<Self>, Error> {
         let all = accounts_of(tx, asking.user)?;
         let accounts = all.iter().map(|(_, _, shown)| shown.clone()).collect();
         let found = all.into_iter().find(|(_, _, shown)| shown.id == account);
@@ -105,7 +105,7 @@ impl Desk {
         path: &str,
         ids: &[&str],
         pairs: &[(&str, String)],
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Error> {
         self.send(tx, (method, path), ids, pairs, None)
     }
 
@@ -117,7 +117,7 @@ impl Desk {
         path: &str,
         ids: &[&str],
         json: Value,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Error> {
         self.send(tx, (method, path), ids, &[], Some(json))
     }
 
@@ -128,15 +128,19 @@ impl Desk {
         ids: &[&str],
         pairs: &[(&str, String)],
         json: Option<Value>,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Error> {
         let request = self.request((method, path), ids, pairs, json)?;
         let answered = ads::run(tx, &request)?;
         Ok(serde_json::from_str(&answered.body)
-            .map_err(base::Fault::when("an answer of the engine"))?)
+            .map_err(base::Fault::context("an answer of the engine"))?)
     }
 
     /// Figures that apps have worked out as a file, at once.
-    pub(super) fn figures(&self, tx: &mut Tx<'_>, pairs: &[(&str, String)]) -> Result<Value, Stop> {
+    pub(super) fn figures(
+        &self,
+        tx: &mut Tx<'_>,
+        pairs: &[(&str, String)],
+    ) -> Result<Value, Error> {
         let request = self.request(("POST", JOBS), &[], pairs, None)?;
         let given = Given::read(&request);
         let mut records = Records::new(tx, request.caller);
@@ -150,7 +154,7 @@ impl Desk {
         ids: &[&str],
         pairs: &[(&str, String)],
         json: Option<Value>,
-    ) -> Result<Request, Stop> {
+    ) -> Result<Request, Error> {
         let known = at(method, path);
         let known = known.ok_or_else(|| base::Fault::new(format!("no {method} of {path}")))?;
         let account = self.account.written_id();
@@ -160,7 +164,7 @@ impl Desk {
         let caller = Caller {
             user: self.asking.user,
             app: Some(CONSOLE),
-            speech: Speech::Post,
+            speech: Vocabulary::Post,
             sandbox: self.account.flag("sandbox"),
         };
         Ok(Request {
@@ -171,7 +175,7 @@ impl Desk {
     }
 
     /// One thing of the account.
-    pub(super) fn one(&self, tx: &mut Tx<'_>, path: &str, id: &str) -> Result<Value, Stop> {
+    pub(super) fn one(&self, tx: &mut Tx<'_>, path: &str, id: &str) -> Result<Value, Error> {
         let found = self.ask(tx, "GET", path, &[id], &[])?;
         Ok(found.get("data").cloned().unwrap_or_default())
     }
@@ -182,7 +186,7 @@ impl Desk {
         tx: &mut Tx<'_>,
         path: &str,
         pairs: &[(&str, String)],
-    ) -> Result<Listed, Stop> {
+    ) -> Result<Listed, Error> {
         if !self.may("GET", path) {
             return Ok(Listed::default());
         }

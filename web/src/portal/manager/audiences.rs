@@ -1,6 +1,6 @@
 //! Audiences: how large they are, who may use them, and what targets them.
 
-use base::Stop;
+use base::Error;
 use pages::manager::{Act, AdsManager, Block, Cell, Empty, Figure, Link, Row, Table};
 use serde_json::{Value, json};
 use store::Tx;
@@ -12,7 +12,7 @@ use super::words::{all_said, said, whole};
 use super::{column, numbers};
 
 /// The account's own audiences, and those that others share with it.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, _: &Stand) -> Result<AdsManager, Stop> {
+pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, _: &Stand) -> Result<AdsManager, Error> {
     let create = desk.offer(
         "POST",
         "custom_audiences",
@@ -98,7 +98,7 @@ fn size(audience: &Value) -> String {
 }
 
 /// One audience.
-pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<AdsManager, Stop> {
+pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<AdsManager, Error> {
     let audience = desk.one(tx, "custom_audiences/{}", id)?;
     let mut blocks = vec![Block::Figures(vec![
         Figure {
@@ -163,7 +163,7 @@ fn actions(desk: &Desk, audience: &Value) -> Vec<Link> {
     ])
 }
 
-fn targeted(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
+fn targeted(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
     let path = "custom_audiences/{}/targeted";
     let found = if desk.may("GET", path) {
         let all = [("with_active", "false".to_owned())];
@@ -203,7 +203,7 @@ fn targeted(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
     }))
 }
 
-fn permissions(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
+fn permissions(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
     let path = "custom_audiences/{}/permissions";
     let found = if desk.may("GET", path) {
         Listed::of(&desk.ask(tx, "GET", path, &[id], &[])?)
@@ -276,7 +276,7 @@ pub(super) fn create(desk: &Desk) -> Plan {
 }
 
 /// A form below an audience.
-fn below(tx: &mut Tx<'_>, desk: &Desk, id: &str, act: &str) -> Result<(Value, Plan), Stop> {
+fn below(tx: &mut Tx<'_>, desk: &Desk, id: &str, act: &str) -> Result<(Value, Plan), Error> {
     let now = desk.one(tx, "custom_audiences/{}", id)?;
     let here = format!("/audiences/{id}");
     let plan = Plan {
@@ -292,7 +292,7 @@ fn below(tx: &mut Tx<'_>, desk: &Desk, id: &str, act: &str) -> Result<(Value, Pl
 }
 
 /// The form of a change.
-pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let (now, plan) = below(tx, desk, id, "edit")?;
     Ok(Some(Plan {
         heading: "Edit the audience".to_owned(),
@@ -305,7 +305,7 @@ pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan
 }
 
 /// The form that takes a list of people.
-pub(super) fn people(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn people(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let (_, plan) = below(tx, desk, id, "people")?;
     let kinds = super::members::KINDS.map(|(kind, said)| (kind.to_owned(), said.to_owned()));
     let acts = [("Update", "Add them"), ("Delete", "Remove them")];
@@ -335,7 +335,7 @@ pub(super) fn people(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Pl
 }
 
 /// Everybody on a list becomes what the interface takes: digests.
-fn send_people(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Stop> {
+fn send_people(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Error> {
     let users = super::members::read(sent)?;
     let act = match sent.text("operation_type") {
         "Delete" => "Delete",
@@ -346,7 +346,7 @@ fn send_people(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result
 }
 
 /// The form that shares.
-pub(super) fn share(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn share(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let (_, plan) = below(tx, desk, id, "share")?;
     let levels = [
         ("READ_ONLY", "Target it"),

@@ -2,7 +2,7 @@
 //! media, the call to action over them, its curated category, audiences and tags.
 
 use ads::resources::curated_categories;
-use base::Stop;
+use base::Error;
 use pages::manager::{Act, Block, Cell, Row, Table};
 use serde_json::Value;
 use store::Tx;
@@ -29,7 +29,7 @@ fn takes_media(item: &Value) -> bool {
 }
 
 /// Everything of it that the line item can have.
-pub(super) fn blocks(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Vec<Block>, Stop> {
+pub(super) fn blocks(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Vec<Block>, Error> {
     let mut all = Vec::new();
     if text(item, "product_type") != "MEDIA" {
         all.push(scheduled(tx, desk, item)?);
@@ -44,7 +44,7 @@ pub(super) fn blocks(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Vec<B
     Ok(all)
 }
 
-fn scheduled(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Stop> {
+fn scheduled(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Error> {
     let id = text(item, "id");
     let path = "scheduled_promoted_<posts>";
     let found = desk.list(tx, path, &of_item(id))?;
@@ -54,7 +54,7 @@ fn scheduled(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Stop> 
         let known = match desk.one(tx, "scheduled_<posts>/{}", post) {
             Ok(known) => known,
             // It was deleted meanwhile.
-            Err(Stop::Refused(_)) => Value::Null,
+            Err(Error::Refused(_)) => Value::Null,
             Err(other) => return Err(other),
         };
         let words: String = text(&known, "text").chars().take(140).collect();
@@ -96,7 +96,7 @@ fn scheduled(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Stop> 
     }))
 }
 
-fn creatives(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Stop> {
+fn creatives(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Error> {
     let id = text(item, "id");
     let found = desk.list(tx, "media_creatives", &of_item(id))?;
     let rows = found.rows.iter().map(|one| {
@@ -126,7 +126,7 @@ fn creatives(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Stop> 
     }))
 }
 
-fn call_to_action(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Stop> {
+fn call_to_action(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Error> {
     let id = text(item, "id");
     let path = "preroll_call_to_actions";
     let found = desk.list(tx, path, &of_item(id))?;
@@ -162,7 +162,7 @@ fn call_to_action(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, S
     }))
 }
 
-fn category(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Stop> {
+fn category(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Error> {
     let id = text(item, "id");
     let path = "line_item_curated_categories";
     let found = desk.list(tx, path, &of_item(id))?;
@@ -203,7 +203,7 @@ fn category(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Stop> {
 }
 
 /// The form that promotes a scheduled post.
-pub(super) fn wait(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn wait(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     let found = desk.list(tx, "scheduled_<posts>", &[])?;
     let open = |post: &&Value| text(post, "scheduled_status") == "SCHEDULED";
@@ -226,7 +226,7 @@ pub(super) fn wait(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan
 }
 
 /// The form that adds media.
-pub(super) fn show(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn show(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     let mut asks = vec![
         Ask::choice("account_media_id", "Medium", media::of_account(tx, desk)?)
@@ -265,7 +265,7 @@ fn asks_of_call(now: &Value) -> Vec<Ask> {
 }
 
 /// The form of a call to action.
-pub(super) fn call(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn call(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     Ok(Some(Plan {
         heading: "Add a call to action".to_owned(),
@@ -283,8 +283,8 @@ fn change(
     desk: &Desk,
     (part, path): (&str, &'static str),
     id: &str,
-    asks: impl Fn(&mut Tx<'_>, &Value) -> Result<Vec<Ask>, Stop>,
-) -> Result<Plan, Stop> {
+    asks: impl Fn(&mut Tx<'_>, &Value) -> Result<Vec<Ask>, Error>,
+) -> Result<Plan, Error> {
     let now = desk.one(tx, path, id)?;
     let above = text(&now, "line_item_id").to_owned();
     let item = desk.one(tx, "line_items/{}", &above)?;
@@ -302,7 +302,7 @@ fn change(
 }
 
 /// The form that changes a call to action.
-pub(super) fn edit_call(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn edit_call(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let of = ("calls-to-action", "preroll_call_to_actions/{}");
     let plan = change(tx, desk, of, id, |_, now| Ok(asks_of_call(now)))?;
     Ok(Some(Plan {
@@ -311,7 +311,7 @@ pub(super) fn edit_call(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option
     }))
 }
 
-fn ask_of_category(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<Ask>, Stop> {
+fn ask_of_category(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<Ask>, Error> {
     let all = curated_categories::all(tx)?;
     let all = all.iter().map(|category| {
         let countries = category.texts("country_codes").join(", ");
@@ -328,7 +328,7 @@ fn ask_of_category(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<Ask>, Stop> {
 }
 
 /// The form that chooses a curated category.
-pub(super) fn curate(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn curate(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     Ok(Some(Plan {
         heading: "Choose a curated category".to_owned(),
@@ -341,7 +341,7 @@ pub(super) fn curate(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Pl
 }
 
 /// The form that chooses another.
-pub(super) fn edit_category(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn edit_category(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let of = ("categories", "line_item_curated_categories/{}");
     let plan = change(tx, desk, of, id, ask_of_category)?;
     Ok(Some(Plan {
@@ -351,7 +351,7 @@ pub(super) fn edit_category(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Op
 }
 
 /// The form that changes a tracking tag's address.
-pub(super) fn edit_tag(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn edit_tag(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let of = ("tracking-tags", "tracking_tags/{}");
     let plan = change(tx, desk, of, id, |_, now| {
         let url = Ask::text("tracking_tag_url", "Address");
@@ -374,7 +374,7 @@ pub(super) fn acts_of_tag(desk: &Desk, id: &str) -> Vec<Act> {
 }
 
 /// The form that targets an audience.
-pub(super) fn audience(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn audience(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     let mut all = Vec::new();
     for scope in ["OWNER", "SHARED"] {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use base::Stop;
+use base::Error;
 use pages::manager::{AdsManager, Block, Cell, Empty, Link, Row, Table};
 use serde_json::Value;
 use store::Tx;
@@ -75,7 +75,7 @@ pub(super) struct Breakdown {
 
 impl Breakdown {
     /// Of the campaign or line item of a place; none where there is no such thing.
-    pub(super) fn of(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<Option<Self>, Stop> {
+    pub(super) fn of(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<Option<Self>, Error> {
         let (part, id) = (stand.place.part.as_str(), stand.place.id.as_str());
         let (entity, path) = match part {
             "campaigns" => ("CAMPAIGN", "campaigns/{}"),
@@ -260,7 +260,7 @@ fn by_day(
     desk: &Desk,
     of: (&str, &str),
     days: &Days,
-) -> Result<Vec<(String, Counts)>, Stop> {
+) -> Result<Vec<(String, Counts)>, Error> {
     let mut rows: Vec<(String, Counts)> = days
         .dates()
         .into_iter()
@@ -289,7 +289,7 @@ fn by_placement(
     desk: &Desk,
     of: (&str, &str),
     days: &Days,
-) -> Result<Vec<(String, Counts)>, Stop> {
+) -> Result<Vec<(String, Counts)>, Error> {
     let mut rows = Vec::new();
     for placement in ALL_PLACEMENTS {
         let mut counts = Counts::default();
@@ -317,7 +317,7 @@ fn by_segment(
     of: (&str, &str),
     days: &Days,
     segments: &str,
-) -> Result<Vec<(String, Counts)>, Stop> {
+) -> Result<Vec<(String, Counts)>, Error> {
     let mut rows: BTreeMap<String, Counts> = BTreeMap::new();
     for placement in PLACEMENTS {
         let mut pairs = asked(of, days.whole(), "TOTAL", placement);

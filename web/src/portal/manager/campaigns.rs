@@ -1,6 +1,6 @@
 //! Campaigns: the list of them, one of them, and their forms.
 
-use base::Stop;
+use base::Error;
 use pages::Pager;
 use pages::manager::{Act, AdsManager, Block, Cell, Empty, Facts, Link, Row, Table};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use super::{account, column, line_items, numbers, plans};
 const SHOWN: usize = 20;
 
 /// Every campaign of the account, with the account's figures above.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsManager, Stop> {
+pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsManager, Error> {
     if !desk.may("GET", "campaigns") {
         return Ok(AdsManager {
             heading: "Campaigns".to_owned(),
@@ -121,7 +121,7 @@ pub(super) fn one(
     desk: &Desk,
     id: &str,
     stand: &Stand,
-) -> Result<AdsManager, Stop> {
+) -> Result<AdsManager, Error> {
     let campaign = desk.one(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
     let add = desk.offer(
@@ -159,7 +159,7 @@ pub(super) fn one(
     })
 }
 
-fn facts(tx: &mut Tx<'_>, desk: &Desk, campaign: &Value) -> Result<Block, Stop> {
+fn facts(tx: &mut Tx<'_>, desk: &Desk, campaign: &Value) -> Result<Block, Error> {
     let (budget, total) = words::budget(campaign);
     Ok(Block::Facts(Facts {
         title: "Settings".to_owned(),
@@ -192,7 +192,7 @@ fn facts(tx: &mut Tx<'_>, desk: &Desk, campaign: &Value) -> Result<Block, Stop> 
     }))
 }
 
-fn paid_by(tx: &mut Tx<'_>, desk: &Desk, campaign: &Value) -> Result<Cell, Stop> {
+fn paid_by(tx: &mut Tx<'_>, desk: &Desk, campaign: &Value) -> Result<Cell, Error> {
     let id = text(campaign, "funding_instrument_id");
     let ids = [("funding_instrument_ids", id.to_owned())];
     let found = desk.list(tx, "funding_instruments", &ids)?;
@@ -208,7 +208,7 @@ pub(super) fn or_dash(text: &str) -> &str {
 const LEVELS: &[&str] = &["CAMPAIGN", "LINE_ITEM"];
 
 /// The form of a new one.
-pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<Plan>, Stop> {
+pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<Plan>, Error> {
     let pays = desk.list(tx, "funding_instruments", &[])?;
     let pays = pays.rows.iter().map(|one| {
         let id = text(one, "id").to_owned();
@@ -234,7 +234,7 @@ pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<Plan>, Stop>
 }
 
 /// The form of a change.
-pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let now = desk.one(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
     let mut asks = vec![Ask::text("name", "Name").at_first(text(&now, "name"))];

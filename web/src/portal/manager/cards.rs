@@ -1,6 +1,6 @@
 //! Cards: the list of them, one of them as a post shows it, and their forms.
 
-use base::Stop;
+use base::Error;
 use pages::manager::{AdsManager, Block, Cell, Empty, Facts, Link, Preview, Previews};
 use serde_json::{Value, json};
 use store::Tx;
@@ -62,7 +62,7 @@ pub(super) fn is_part(part: &str) -> bool {
 }
 
 /// All of them.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Stop> {
+pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Error> {
     let count = [("count", SHOWN.to_owned())];
     let mut shown = Vec::new();
     for kind in KINDS {
@@ -122,7 +122,7 @@ fn acts(desk: &Desk, kind: &Kind, id: &str) -> Vec<pages::manager::Act> {
 }
 
 /// One card, in a post.
-pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<AdsManager, Stop> {
+pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<AdsManager, Error> {
     let Some(kind) = kind(part) else {
         return Err(base::Fault::new("a card of no kind").into());
     };
@@ -187,7 +187,7 @@ fn leads_to(card: &Value) -> String {
 }
 
 /// The cards that a post may show, each by its address.
-pub(super) fn choices(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<(String, String)>, Stop> {
+pub(super) fn choices(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<(String, String)>, Error> {
     let count = [("count", "200".to_owned())];
     let mut all = Vec::new();
     for kind in KINDS {
@@ -200,7 +200,7 @@ pub(super) fn choices(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<(String, Strin
 }
 
 /// The form of a new one.
-pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, what: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, what: &str) -> Result<Option<Plan>, Error> {
     let none = Value::Null;
     let (heading, part) = match what {
         "website" => ("Create a website card", "cards"),
@@ -239,7 +239,7 @@ pub(super) fn edit(
     desk: &Desk,
     part: &str,
     id: &str,
-) -> Result<Option<Plan>, Stop> {
+) -> Result<Option<Plan>, Error> {
     let Some(kind) = kind(part).filter(|kind| kind.changes) else {
         return Ok(None);
     };
@@ -285,7 +285,7 @@ fn name(now: &Value) -> Ask {
 }
 
 /// The medium of a card with components.
-fn picture(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Ask, Stop> {
+fn picture(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Ask, Error> {
     let medium = component(now, "MEDIA").map(|part| text(part, "media_key"));
     let ask = Ask::choice(
         "media_key",
@@ -304,7 +304,7 @@ fn picture(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Ask, Stop> {
     })
 }
 
-fn website(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Stop> {
+fn website(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Error> {
     let details = component(now, "DETAILS").cloned().unwrap_or_default();
     let url = details.pointer("/destination/url").and_then(Value::as_str);
     Ok(vec![
@@ -320,7 +320,7 @@ fn website(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Stop> 
     ])
 }
 
-fn app(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Stop> {
+fn app(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Error> {
     let button = component(now, "BUTTON").cloned().unwrap_or_default();
     let leads = button.get("destination").cloned().unwrap_or_default();
     let label = button.pointer("/label/value").and_then(Value::as_str);
@@ -369,7 +369,7 @@ fn app(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Stop> {
 }
 
 /// Sends the components that the fields stand for.
-fn compose(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Stop> {
+fn compose(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Error> {
     let typed = |name: &str| match sent.text(name) {
         "" => Value::Null,
         text => text.into(),
@@ -398,12 +398,12 @@ fn compose(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Val
     desk.tell(tx, plan.method, plan.path, &plan.ids(), card)
 }
 
-fn rename(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Stop> {
+fn rename(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Error> {
     let card = json!({ "name": sent.text("name") });
     desk.tell(tx, plan.method, plan.path, &plan.ids(), card)
 }
 
-fn poll(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<Ask>, Stop> {
+fn poll(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<Ask>, Error> {
     let spans = [
         ("1440", "One day"),
         ("60", "One hour"),
@@ -430,7 +430,7 @@ fn poll(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<Ask>, Stop> {
     ])
 }
 
-fn conversation(tx: &mut Tx<'_>, desk: &Desk, part: &str, now: &Value) -> Result<Vec<Ask>, Stop> {
+fn conversation(tx: &mut Tx<'_>, desk: &Desk, part: &str, now: &Value) -> Result<Vec<Ask>, Error> {
     let film = part == "video-cards";
     let (kinds, label, help) = if film {
         (Kinds::Films, "Video", "Of the media library: 16:9.")

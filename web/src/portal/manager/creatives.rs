@@ -1,6 +1,6 @@
 //! How creatives look: cards, media and the posts that show them.
 
-use base::{Stop, UserId};
+use base::{Error, UserId};
 use pages::manager::{Act, Preview, Said};
 use serde_json::Value;
 use store::Tx;
@@ -9,7 +9,7 @@ use super::ask::{Desk, items, text};
 use super::words::said;
 
 /// The account's own user: in whose name posts are written.
-pub(super) fn own_user(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<UserId>, Stop> {
+pub(super) fn own_user(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<UserId>, Error> {
     let all = desk.list(tx, "promotable_users", &[])?;
     let own = |one: &&Value| text(one, "promotable_user_type") == "FULL";
     let id = all.rows.iter().find(own);
@@ -17,7 +17,7 @@ pub(super) fn own_user(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<UserId>, S
 }
 
 /// A post of the account's own user with these words.
-pub(super) fn in_post(tx: &mut Tx<'_>, desk: &Desk, words: &str) -> Result<Option<Said>, Stop> {
+pub(super) fn in_post(tx: &mut Tx<'_>, desk: &Desk, words: &str) -> Result<Option<Said>, Error> {
     let Some(id) = own_user(tx, desk)? else {
         return Ok(None);
     };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ads::kind::instant;
 use ads::zone::Zone;
-use base::{Stop, Time};
+use base::{Error, Time};
 use pages::manager::{Bar, Block, Cell, Charts, Column, Link, Series};
 use serde_json::Value;
 use store::Tx;
@@ -165,7 +165,7 @@ fn lines(
     entity: &str,
     ids: &[&str],
     days: &Days,
-) -> Result<HashMap<String, Line>, Stop> {
+) -> Result<HashMap<String, Line>, Error> {
     let mut lines: HashMap<String, Line> = HashMap::new();
     let count = usize::try_from(days.count).unwrap_or(0);
     let shown = ids.get(..MOST).unwrap_or(ids);
@@ -212,7 +212,7 @@ impl Figures {
         entity: &str,
         ids: &[&str],
         days: i64,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self, Error> {
         let known = are_open(desk);
         let lines = if known {
             lines(tx, desk, entity, ids, &Days::of(desk, days))?
@@ -271,7 +271,7 @@ pub(super) fn of_account(
     tx: &mut Tx<'_>,
     desk: &Desk,
     stand: &Stand,
-) -> Result<Option<Block>, Stop> {
+) -> Result<Option<Block>, Error> {
     if !are_open(desk) {
         return Ok(None);
     }
@@ -296,7 +296,7 @@ pub(super) fn of_one(
     entity: &str,
     of: &Value,
     here: &str,
-) -> Result<Option<Block>, Stop> {
+) -> Result<Option<Block>, Error> {
     if !are_open(desk) {
         return Ok(None);
     }
@@ -312,7 +312,7 @@ fn charts(
     (entity, ids): (&str, &[&str]),
     currency: &str,
     here: &str,
-) -> Result<Block, Stop> {
+) -> Result<Block, Error> {
     let count = days(stand);
     let days = Days::of(desk, count);
     let lines = lines(tx, desk, entity, ids, &days)?;

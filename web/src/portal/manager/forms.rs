@@ -1,8 +1,8 @@
 //! Forms of the Ads Manager: what they ask for, and what they send to the engine.
 
 use ads::access::Who;
-use base::Stop;
-use base::refusal::{At, Problem};
+use base::Error;
+use base::refusal::{AdsProblem, ProblemLocation};
 use pages::Field;
 use pages::manager::{AdsManager, Block, Form, Input, InputKind, Link};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use super::stand::Sent;
 use super::words;
 
 /// What a form does where that is more than to send what was typed.
-pub(super) type Work = fn(&mut Tx<'_>, &Desk, &Plan, &Sent) -> Result<Value, Stop>;
+pub(super) type Work = fn(&mut Tx<'_>, &Desk, &Plan, &Sent) -> Result<Value, Error>;
 
 /// Where one is led when a form was taken.
 pub(super) enum Then {
@@ -213,13 +213,13 @@ impl Ask {
     }
 
     /// What was typed, as the engine takes it.
-    fn value(&self, typed: &str) -> Result<String, Problem> {
+    fn value(&self, typed: &str) -> Result<String, AdsProblem> {
         Ok(match self.takes {
             _ if typed.is_empty() => String::new(),
             Takes::Amount => {
                 let micros = words::micros(typed).ok_or_else(|| {
                     let message = "Write an amount as 20.00";
-                    Problem::parameter(self.name, typed, message)
+                    AdsProblem::invalid_parameter(self.name, typed, message)
                 })?;
                 micros.to_string()
             }
@@ -236,7 +236,7 @@ impl Plan {
     }
 
     /// Does it; what the engine answers.
-    pub(super) fn send(&self, tx: &mut Tx<'_>, desk: &Desk, sent: &Sent) -> Result<Value, Stop> {
+    pub(super) fn send(&self, tx: &mut Tx<'_>, desk: &Desk, sent: &Sent) -> Result<Value, Error> {
         if let Some(work) = self.work {
             return work(tx, desk, self, sent);
         }
@@ -257,7 +257,7 @@ impl Plan {
 
     /// What is sent to the engine: of something new what was typed, of a change what is typed
     /// otherwise than it was.
-    pub(super) fn pairs(&self, sent: &Sent) -> Result<Vec<(&'static str, String)>, Stop> {
+    pub(super) fn pairs(&self, sent: &Sent) -> Result<Vec<(&'static str, String)>, Error> {
         let mut pairs = self.fixed.clone();
         let mut problems = Vec::new();
         for ask in &self.asks {
@@ -283,15 +283,17 @@ impl Plan {
 
     /// Writes what was typed and what is wrong with it beside the fields; answers what belongs to
     /// none.
-    pub(super) fn refuse(&mut self, sent: &Sent, problems: &[Problem]) -> Option<String> {
+    pub(super) fn refuse(&mut self, sent: &Sent, problems: &[AdsProblem]) -> Option<String> {
         for ask in &mut self.asks {
             ask.field = Field::of(sent.text(ask.name));
         }
         let mut rest = Vec::new();
         for problem in problems {
-            let name = match &problem.at {
-                At::Request => "",
-                At::Parameter(name) | At::Attribute(name) => name.as_ref(),
+            let name = match &problem.location {
+                ProblemLocation::Request => "",
+                ProblemLocation::Parameter(name) | ProblemLocation::Attribute(name) => {
+                    name.as_ref()
+                }
             };
             let sentence = match problem.code {
                 "MISSING_PARAMETER" => "This is needed.".to_owned(),

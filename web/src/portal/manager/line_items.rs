@@ -6,7 +6,7 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability;
 use ads::{Caller, access::Who};
-use base::{PostId, Speech, Stop, UserId};
+use base::{Error, PostId, UserId, Vocabulary};
 use pages::manager::{Act, AdsManager, Block, Cell, Empty, Facts, Link, Row, Table};
 use serde_json::Value;
 use store::Tx;
@@ -28,12 +28,12 @@ pub(super) fn name_of(item: &Value) -> String {
 }
 
 /// In which state a line item really is, and why.
-fn state(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<(String, String), Stop> {
+fn state(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<(String, String), Error> {
     let stored = text(item, "entity_status");
     let caller = Caller {
         user: desk.asking.user,
         app: None,
-        speech: Speech::Post,
+        speech: Vocabulary::Post,
         sandbox: desk.account.flag("sandbox"),
     };
     let mut records = Records::new(tx, caller);
@@ -62,7 +62,7 @@ pub(super) fn table(
     campaign: &str,
     stand: &Stand,
     add: Option<Link>,
-) -> Result<Block, Stop> {
+) -> Result<Block, Error> {
     let pairs = [
         ("campaign_ids", campaign.to_owned()),
         ("with_draft", "true".to_owned()),
@@ -120,7 +120,7 @@ pub(super) fn one(
     desk: &Desk,
     id: &str,
     stand: &Stand,
-) -> Result<AdsManager, Stop> {
+) -> Result<AdsManager, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     let campaign = desk.one(tx, "campaigns/{}", text(&item, "campaign_id"))?;
     let (effective, reasons) = state(tx, desk, &item)?;
@@ -186,7 +186,7 @@ pub(super) fn of_item(id: &str) -> [(&'static str, String); 2] {
     ]
 }
 
-fn posts(tx: &mut Tx<'_>, desk: &Desk, item: &Value, stand: &Stand) -> Result<Block, Stop> {
+fn posts(tx: &mut Tx<'_>, desk: &Desk, item: &Value, stand: &Stand) -> Result<Block, Error> {
     let (id, currency) = (text(item, "id"), text(item, "currency"));
     let found = desk.list(tx, "promoted_<posts>", &of_item(id))?;
     let ids: Vec<&str> = found.rows.iter().map(|one| text(one, "id")).collect();
@@ -243,7 +243,7 @@ pub(super) fn with(add: Option<Link>, rows: Vec<Row>, none: &str, text: &str) ->
     }
 }
 
-fn accounts(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
+fn accounts(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
     let found = desk.list(tx, "promoted_accounts", &of_item(id))?;
     let mut rows = Vec::new();
     for one in &found.rows {
@@ -282,7 +282,7 @@ fn accounts(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
     }))
 }
 
-fn targeting(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
+fn targeting(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
     let found = desk.list(tx, "targeting_criteria", &of_item(id))?;
     let rows = found.rows.iter().map(|one| {
         let (name, value) = (text(one, "name"), text(one, "targeting_value"));
@@ -316,7 +316,7 @@ fn targeting(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
     }))
 }
 
-fn tags(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
+fn tags(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
     let found = desk.list(tx, "tracking_tags", &of_item(id))?;
     let rows = found.rows.iter().map(|one| Row {
         name: text(one, "tracking_tag_url").to_owned(),
@@ -365,7 +365,7 @@ fn settings(item: &Value) -> Block {
 }
 
 /// The form of a new one.
-pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let campaign = desk.one(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
     let products = ["PROMOTED_POSTS", "PROMOTED_ACCOUNT", "MEDIA"];
@@ -407,7 +407,7 @@ pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Pl
 }
 
 /// The form of a change.
-pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let now = desk.one(tx, "line_items/{}", id)?;
     let campaign = desk.one(tx, "campaigns/{}", text(&now, "campaign_id"))?;
     let here = format!("/line-items/{id}");

@@ -1,6 +1,6 @@
 //! The media library, and what of it creatives of line items show.
 
-use base::Stop;
+use base::Error;
 use pages::Pager;
 use pages::manager::{AdsManager, Block, Cell, Empty, Link, Preview, Previews, Row, Table};
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub(super) fn choices(
     tx: &mut Tx<'_>,
     desk: &Desk,
     kinds: Kinds,
-) -> Result<Vec<(String, String)>, Stop> {
+) -> Result<Vec<(String, String)>, Error> {
     let found = desk.list(tx, "media_library", &[("count", "50".to_owned())])?;
     let fits = |one: &&Value| match kinds {
         Kinds::All => true,
@@ -47,7 +47,7 @@ pub(super) fn choices(
 }
 
 /// All of it.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsManager, Stop> {
+pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsManager, Error> {
     let mut pairs = vec![("count", SHOWN.to_string())];
     pairs.extend(stand.cursor.clone().map(|cursor| ("cursor", cursor)));
     let found = desk.list(tx, "media_library", &pairs)?;
@@ -97,7 +97,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsMan
     })
 }
 
-fn account_media(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Stop> {
+fn account_media(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Error> {
     let found = desk.list(tx, "account_media", &[("count", "200".to_owned())])?;
     let rows = found.rows.iter().map(|one| {
         let id = text(one, "id");
@@ -130,7 +130,7 @@ fn account_media(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Stop> {
 }
 
 /// The account's media that line items show, each by its id.
-pub(super) fn of_account(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<(String, String)>, Stop> {
+pub(super) fn of_account(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<(String, String)>, Error> {
     let found = desk.list(tx, "account_media", &[("count", "200".to_owned())])?;
     let all = found.rows.iter().map(|one| {
         let kind = said(text(one, "creative_type"));
@@ -170,7 +170,7 @@ pub(super) fn upload(desk: &Desk) -> Plan {
 }
 
 /// The form of what is said of a medium.
-pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, key: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, key: &str) -> Result<Option<Plan>, Error> {
     let now = desk.one(tx, "media_library/{}", key)?;
     let plain = |name: &'static str, label: &str| Ask::text(name, label).at_first(text(&now, name));
     let mut asks = vec![plain("name", "Name").help("For yourself: up to 100 characters.")];

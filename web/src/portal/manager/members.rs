@@ -2,9 +2,9 @@
 //! that digests are made of, and made unreadable (contract §8.3). What is wrong is told by its line,
 //! never by what stands there: that is somebody's address.
 
-use base::refusal::Problem;
+use base::refusal::AdsProblem;
 use base::secret::digest;
-use base::{Refusal, Stop};
+use base::{Error, Refusal};
 use serde_json::{Map, Value, json};
 
 use super::stand::Sent;
@@ -44,7 +44,7 @@ const COLUMNS: &[(&str, &str)] = &[
 ];
 
 /// The users of a list that was sent, as the interface takes them.
-pub(super) fn read(sent: &Sent) -> Result<Vec<Value>, Stop> {
+pub(super) fn read(sent: &Sent) -> Result<Vec<Value>, Error> {
     let (file, typed) = (sent.text("list"), sent.text("text"));
     let (field, list) = match (file, typed) {
         ("", "") => {
@@ -63,8 +63,8 @@ pub(super) fn read(sent: &Sent) -> Result<Vec<Value>, Stop> {
     users(list, usual).map_err(|message| wrong(field, &message))
 }
 
-fn wrong(field: &'static str, message: &str) -> Stop {
-    Refusal::from(vec![Problem::parameter(field, "", message)]).into()
+fn wrong(field: &'static str, message: &str) -> Error {
+    Refusal::from(vec![AdsProblem::invalid_parameter(field, "", message)]).into()
 }
 
 /// Reads a list; what is wrong with it otherwise.

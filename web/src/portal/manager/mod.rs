@@ -21,8 +21,8 @@ mod stand;
 mod upload;
 mod words;
 
-use base::refusal::{Declined, Problem};
-use base::{Refusal, Stop};
+use base::refusal::{AdsProblem, AdsRefusal};
+use base::{Error, Refusal};
 use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
 use pages::manager::{AdsManager, Block, Cell, Column, Empty, Row, Table};
@@ -168,7 +168,7 @@ pub(crate) fn act(call: Call) -> Pending {
                 return Ok(see(&format!("{path}{joint}done={what}")));
             }
             Ok(None) => return Err(missing(&call, &visit)),
-            Err(Stop::Refused(Refusal::Ads(declined))) => every(*declined),
+            Err(Error::Refused(Refusal::Ads(declined))) => every(*declined),
             Err(stop) => return Err(stop.into()),
         };
         again(&call, &visit, stand, sent, declined).await
@@ -176,7 +176,7 @@ pub(crate) fn act(call: Call) -> Pending {
 }
 
 /// All that is wrong, that of the items of a batch included.
-fn every(declined: Declined) -> Vec<Problem> {
+fn every(declined: AdsRefusal) -> Vec<AdsProblem> {
     let items = declined.items.into_iter().flatten();
     declined.problems.into_iter().chain(items).collect()
 }
@@ -187,7 +187,7 @@ async fn again(
     visit: &Visit,
     stand: Stand,
     sent: Sent,
-    problems: Vec<Problem>,
+    problems: Vec<AdsProblem>,
 ) -> Result<Reply, Turn> {
     let work = move |tx: &mut Tx<'_>| stand.again(tx, &sent, &problems);
     let found = call.read(work).await;
@@ -235,11 +235,11 @@ fn missing(call: &Call, visit: &Visit) -> Turn {
 }
 
 /// What was found, or the page that says that it is not there or not for this role.
-fn heard<T>(call: &Call, visit: &Visit, outcome: Result<Option<T>, Stop>) -> Result<T, Turn> {
+fn heard<T>(call: &Call, visit: &Visit, outcome: Result<Option<T>, Error>) -> Result<T, Turn> {
     let declined = match outcome {
         Ok(Some(found)) => return Ok(found),
         Ok(None) => return Err(missing(call, visit)),
-        Err(Stop::Refused(Refusal::Ads(declined))) => declined,
+        Err(Error::Refused(Refusal::Ads(declined))) => declined,
         Err(stop) => return Err(stop.into()),
     };
     let first = declined.problems.into_iter().next();

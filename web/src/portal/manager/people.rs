@@ -2,9 +2,9 @@
 
 use ads::access::{Role, Who};
 use ads::people as rules;
-use base::refusal::Problem;
-use base::{Stop, UserId};
-use network::audit::By;
+use base::refusal::AdsProblem;
+use base::{Error, UserId};
+use network::audit::AuditActor;
 use pages::manager::{Act, Block, Cell, Link, Row, Table};
 use serde_json::Value;
 use store::Tx;
@@ -16,7 +16,7 @@ use super::stand::Sent;
 use super::words::role;
 
 /// Everybody who works on the account; whoever does not administer it sees themselves.
-pub(super) fn table(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Stop> {
+pub(super) fn table(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Error> {
     let mut rows = Vec::new();
     let rules = Who::Admin.allows(desk.role);
     for access in store::ads::list_access_by_account(tx, desk.account.id)? {
@@ -111,31 +111,31 @@ pub(super) fn add(desk: &Desk) -> Plan {
             let name = sent.text("username");
             let name = name.strip_prefix('@').unwrap_or(name);
             if name.is_empty() {
-                return Err(Problem::missing("username").into());
+                return Err(AdsProblem::missing_parameter("username").into());
             }
             let user = store::users::find_by_username(tx, name)?;
             let user = user.filter(|user| user.state == store::users::UserState::Active);
             let Some(user) = user else {
                 let message = "Nobody here has this username";
-                return Err(Problem::parameter("username", name, message).into());
+                return Err(AdsProblem::invalid_parameter("username", name, message).into());
             };
             if store::ads::find_access(tx, user.id, desk.account.id)?.is_some() {
                 let message = "This person works on the account already";
-                return Err(Problem::parameter("username", name, message).into());
+                return Err(AdsProblem::invalid_parameter("username", name, message).into());
             }
             give(tx, desk, user.id, sent)
         })
     }
 }
 
-fn by(desk: &Desk) -> By {
-    By::user(desk.asking.user, &desk.asking.address)
+fn by(desk: &Desk) -> AuditActor {
+    AuditActor::user(desk.asking.user, &desk.asking.address)
 }
 
-fn give(tx: &mut Tx<'_>, desk: &Desk, user: UserId, sent: &Sent) -> Result<Value, Stop> {
+fn give(tx: &mut Tx<'_>, desk: &Desk, user: UserId, sent: &Sent) -> Result<Value, Error> {
     let role = sent.text("role");
     let Some(role) = Role::parse(role) else {
-        return Err(Problem::parameter("role", role, "Choose a role").into());
+        return Err(AdsProblem::invalid_parameter("role", role, "Choose a role").into());
     };
     let composes = sent.text("composes") == "true";
     rules::give(tx, &by(desk), &desk.account, user, (role, composes))?;
@@ -147,7 +147,7 @@ fn known(
     tx: &mut Tx<'_>,
     desk: &Desk,
     id: &str,
-) -> Result<Option<(String, store::ads::AdsAccountAccess)>, Stop> {
+) -> Result<Option<(String, store::ads::AdsAccountAccess)>, Error> {
     let Some(id) = UserId::parse(id).filter(|_| Who::Admin.allows(desk.role)) else {
         return Ok(None);
     };
@@ -165,7 +165,7 @@ fn named(plan: &Plan) -> UserId {
 }
 
 /// The form that changes somebody's role.
-pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let found = known(tx, desk, id)?;
     Ok(found.map(|(name, access)| Plan {
         heading: format!("Change the role of {name}"),
@@ -180,7 +180,7 @@ pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan
 }
 
 /// The form that takes somebody's role away.
-pub(super) fn remove(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn remove(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let found = known(tx, desk, id)?;
     Ok(found.map(|(name, _)| Plan {
         heading: format!("Remove {name} from the account?"),

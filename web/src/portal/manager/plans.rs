@@ -1,7 +1,7 @@
 //! Which form stands where, and what it does.
 
 use ads::resources::targeting_criteria;
-use base::Stop;
+use base::Error;
 use pages::manager::Link;
 use serde_json::Value;
 use store::Tx;
@@ -141,7 +141,7 @@ const KINDS: &[Kind] = &[
 ];
 
 /// The form at a place, if there is one.
-pub(super) fn plan(tx: &mut Tx<'_>, desk: &Desk, place: &Place) -> Result<Option<Plan>, Stop> {
+pub(super) fn plan(tx: &mut Tx<'_>, desk: &Desk, place: &Place) -> Result<Option<Plan>, Error> {
     let found = match (place.part.as_str(), place.id.as_str(), place.act.as_str()) {
         ("campaigns", "new", "") => campaigns::create(tx, desk)?,
         ("campaigns", id, "edit") => campaigns::edit(tx, desk, id)?,
@@ -200,7 +200,7 @@ fn turn(desk: &Desk, part: &str, id: &str, act: &str) -> Option<Plan> {
     })
 }
 
-fn delete(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<Option<Plan>, Stop> {
+fn delete(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<Option<Plan>, Error> {
     let Some(kind) = KINDS.iter().find(|kind| kind.part == part) else {
         return Ok(None);
     };
@@ -295,7 +295,7 @@ impl Plan {
 /// Posts that one would promote: the newest of the account's own user.
 const NEWEST: i64 = 20;
 
-fn promote(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+fn promote(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     let mut newest = Vec::new();
     if let Some(user) = own_user(tx, desk)? {
@@ -325,7 +325,7 @@ fn promote(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop>
     }))
 }
 
-fn recommend(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+fn recommend(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     let user = own_user(tx, desk)?.map(|user| user.to_string());
     Ok(Some(Plan {
@@ -343,7 +343,7 @@ fn recommend(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Sto
     }))
 }
 
-fn target(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+fn target(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     let alone = |kind: &&&str| !targeting_criteria::BATCHED.contains(*kind);
     let kinds: Vec<&str> = targeting_criteria::TYPES
@@ -368,7 +368,7 @@ fn target(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> 
     }))
 }
 
-fn track(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
+fn track(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
     let kinds = ["IMPRESSION_TAG", "CLICK_TRACKER"];
     Ok(Some(Plan {

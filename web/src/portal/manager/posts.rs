@@ -1,6 +1,6 @@
 //! Posts of the account: written for later, kept as drafts, or published for promotion only.
 
-use base::Stop;
+use base::Error;
 use pages::manager::{AdsManager, Block, Cell, Empty, Link, Preview, Previews, Row, Table};
 use serde_json::Value;
 use store::Tx;
@@ -17,7 +17,7 @@ use super::{cards, column};
 const MEDIA: [&str; 4] = ["media_1", "media_2", "media_3", "media_4"];
 
 /// What is not published yet.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Stop> {
+pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Error> {
     let schedule = desk.offer(
         "POST",
         "scheduled_<posts>",
@@ -53,7 +53,7 @@ fn acts(desk: &Desk, (path, part): (&str, &str), post: &Value) -> Vec<pages::man
     all.filter(|_| open).collect()
 }
 
-fn scheduled(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, Stop> {
+fn scheduled(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, Error> {
     let found = desk.list(tx, "scheduled_<posts>", &[])?;
     let rows = found.rows.iter().map(|post| Row {
         name: text(post, "id").to_owned(),
@@ -78,7 +78,7 @@ fn scheduled(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, S
     }))
 }
 
-fn drafts(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, Stop> {
+fn drafts(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, Error> {
     let found = desk.list(tx, "draft_<posts>", &[])?;
     let rows = found.rows.iter().map(|post| Row {
         name: text(post, "id").to_owned(),
@@ -103,7 +103,7 @@ fn drafts(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, Stop
     }))
 }
 
-fn published(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, Stop> {
+fn published(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, Error> {
     let pairs = [
         ("post_type", "PUBLISHED".to_owned()),
         ("timeline_type", "ALL".to_owned()),
@@ -159,7 +159,7 @@ fn beginning(words: &str) -> String {
 }
 
 /// One of them, as it will look.
-pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<AdsManager, Stop> {
+pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<AdsManager, Error> {
     let path = path_of(part);
     let post = desk.one(tx, path, id)?;
     let here = format!("/{part}/{id}");
@@ -197,7 +197,7 @@ pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<
 }
 
 /// A post with its card or its first medium.
-fn preview(tx: &mut Tx<'_>, desk: &Desk, post: &Value) -> Result<Preview, Stop> {
+fn preview(tx: &mut Tx<'_>, desk: &Desk, post: &Value) -> Result<Preview, Error> {
     let mut shown = Preview::default();
     let uri = text(post, "card_uri");
     if !uri.is_empty() {
@@ -210,7 +210,7 @@ fn preview(tx: &mut Tx<'_>, desk: &Desk, post: &Value) -> Result<Preview, Stop> 
         match desk.one(tx, "media_library/{}", key) {
             Ok(medium) => shown = creatives::medium(desk, &medium),
             // It was taken out of the library meanwhile.
-            Err(Stop::Refused(_)) => {}
+            Err(Error::Refused(_)) => {}
             Err(other) => return Err(other),
         }
     }
@@ -231,7 +231,7 @@ fn path_of(part: &str) -> &'static str {
 }
 
 /// The form of a new one.
-pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, part: &str) -> Result<Option<Plan>, Stop> {
+pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, part: &str) -> Result<Option<Plan>, Error> {
     let user = creatives::own_user(tx, desk)?.map(|user| user.to_string());
     let (heading, lead, path, submit, done) = match part {
         "drafts" => (
@@ -279,7 +279,7 @@ pub(super) fn edit(
     desk: &Desk,
     part: &str,
     id: &str,
-) -> Result<Option<Plan>, Stop> {
+) -> Result<Option<Plan>, Error> {
     let now = desk.one(tx, path_of(part), id)?;
     let here = format!("/{part}/{id}");
     Ok(Some(Plan {
@@ -300,7 +300,7 @@ pub(super) fn edit(
     }))
 }
 
-fn asks(tx: &mut Tx<'_>, desk: &Desk, part: &str, now: &Value) -> Result<Vec<Ask>, Stop> {
+fn asks(tx: &mut Tx<'_>, desk: &Desk, part: &str, now: &Value) -> Result<Vec<Ask>, Error> {
     let promoted = vec![
         ("true".to_owned(), "Only where it is promoted".to_owned()),
         ("false".to_owned(), "To followers as well".to_owned()),
@@ -352,7 +352,7 @@ fn asks(tx: &mut Tx<'_>, desk: &Desk, part: &str, now: &Value) -> Result<Vec<Ask
 }
 
 /// The fields of media are one parameter.
-fn send(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Stop> {
+fn send(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Error> {
     let joined = |of: &dyn Fn(&'static str) -> String| {
         let keys = MEDIA.map(of).into_iter().filter(|key| !key.is_empty());
         keys.collect::<Vec<_>>().join(",")

@@ -1,7 +1,7 @@
 //! Where in the Ads Manager somebody stands, what is there, and what a form there does.
 
-use base::Stop;
-use base::refusal::{At, Problem};
+use base::Error;
+use base::refusal::{AdsProblem, ProblemLocation};
 use pages::manager::{AdsManager, Link};
 use store::Tx;
 
@@ -65,7 +65,7 @@ impl Sent {
 
 impl Stand {
     /// The page that is there.
-    pub(super) fn page(&self, tx: &mut Tx<'_>) -> Result<Option<AdsManager>, Stop> {
+    pub(super) fn page(&self, tx: &mut Tx<'_>) -> Result<Option<AdsManager>, Error> {
         let Some(desk) = Desk::open(tx, &self.asking, &self.place.account)? else {
             return Ok(None);
         };
@@ -102,7 +102,7 @@ impl Stand {
     }
 
     /// The file that is there.
-    pub(super) fn file(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Stop> {
+    pub(super) fn file(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Error> {
         let Some(desk) = Desk::open(tx, &self.asking, &self.place.account)? else {
             return Ok(None);
         };
@@ -115,7 +115,7 @@ impl Stand {
         &self,
         tx: &mut Tx<'_>,
         sent: &Sent,
-    ) -> Result<Option<(String, &'static str)>, Stop> {
+    ) -> Result<Option<(String, &'static str)>, Error> {
         let Some(desk) = Desk::open(tx, &self.asking, &self.place.account)? else {
             return Ok(None);
         };
@@ -128,7 +128,7 @@ impl Stand {
     }
 
     /// Whether a form of this place is one that the role may send. Nothing is done yet.
-    pub(super) fn takes(&self, tx: &mut Tx<'_>) -> Result<Option<()>, Stop> {
+    pub(super) fn takes(&self, tx: &mut Tx<'_>) -> Result<Option<()>, Error> {
         let Some(desk) = Desk::open(tx, &self.asking, &self.place.account)? else {
             return Ok(None);
         };
@@ -143,13 +143,13 @@ impl Stand {
         &self,
         tx: &mut Tx<'_>,
         sent: &Sent,
-        problems: &[Problem],
-    ) -> Result<Option<(AdsManager, Option<String>)>, Stop> {
+        problems: &[AdsProblem],
+    ) -> Result<Option<(AdsManager, Option<String>)>, Error> {
         let Some(desk) = Desk::open(tx, &self.asking, &self.place.account)? else {
             return Ok(None);
         };
         let forbidden = problems.iter().find(|one| one.code == "ACTION_NOT_ALLOWED");
-        if let Some(problem) = forbidden.filter(|one| one.at == At::Request) {
+        if let Some(problem) = forbidden.filter(|one| one.location == ProblemLocation::Request) {
             return Err(problem.clone().into());
         }
         let Some(mut plan) = plans::plan(tx, &desk, &self.place)? else {
@@ -174,7 +174,7 @@ impl Stand {
 
 impl Desk {
     /// Refuses what the role may not do.
-    fn permits(&self, plan: &Plan) -> Result<(), Stop> {
+    fn permits(&self, plan: &Plan) -> Result<(), Error> {
         let may = match plan.who {
             Some(who) => who.allows(self.role),
             None => self.may(plan.method, plan.path),
@@ -183,7 +183,7 @@ impl Desk {
             return Ok(());
         }
         let message = "The role on this account does not allow this action";
-        Err(Problem::new("ACTION_NOT_ALLOWED", message).into())
+        Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
     }
 
     /// A page with the account around it.

@@ -1,14 +1,14 @@
 //! Forms that send a file: media for the library, and lists of people. A list never touches a disk;
 //! media take the way of all uploads.
 
-use base::refusal::Problem;
-use base::{Refusal, Stop, UserId};
+use base::refusal::AdsProblem;
+use base::{Error, Refusal, UserId};
 use bytes::BytesMut;
 use edge::BodyError;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use media::{Format, Unfit};
+use media::{MediaFormat, MediaRejection};
 use multer::{Constraints, Multipart, SizeLimit};
-use network::uploads::{self as rules, Kind, NewUpload};
+use network::uploads::{self as rules, NewUpload, UploadKind};
 use store::media::Media;
 use store::uploads::UploadSegment;
 
@@ -48,10 +48,10 @@ async fn answer(
     visit: &Visit,
     stand: Stand,
     sent: Sent,
-    done: Result<Option<(String, &'static str)>, Stop>,
+    done: Result<Option<(String, &'static str)>, Error>,
 ) -> Result<Reply, Turn> {
     let declined = match done {
-        Err(Stop::Refused(Refusal::Ads(declined))) => every(*declined),
+        Err(Error::Refused(Refusal::Ads(declined))) => every(*declined),
         done => {
             let (path, what) = heard(call, visit, done)?;
             return Ok(see(&format!("{path}?done={what}")));
@@ -73,18 +73,18 @@ async fn people(call: &mut Call, visit: &Visit, stand: Stand) -> Result<Reply, T
 }
 
 /// The parts of a form, none of which is large.
-async fn parts(call: &mut Call) -> Result<Vec<(String, String)>, Stop> {
+async fn parts(call: &mut Call) -> Result<Vec<(String, String)>, Error> {
     let head = call.head();
     let expected = "multipart/form-data";
     if head.headers.contains_key(CONTENT_ENCODING) {
-        return Err(Refusal::UnsupportedMedia { expected }.into());
+        return Err(Refusal::UnsupportedMediaType { expected }.into());
     }
     let kind = head.headers.get(CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let boundary = multer::parse_boundary(kind);
-    let boundary = boundary.map_err(|_| Refusal::UnsupportedMedia { expected })?;
+    let boundary = boundary.map_err(|_| Refusal::UnsupportedMediaType { expected })?;
     let stream = futures_util::stream::unfold(call.take_body(), |mut body| async {
-        let next = body.chunk().await.transpose()?;
+        let next = body.next_chunk().await.transpose()?;
         Some((next, body))
     });
     let limits = SizeLimit::new().whole_stream(LIST + BESIDE);
@@ -113,12 +113,12 @@ async fn parts(call: &mut Call) -> Result<Vec<(String, String)>, Stop> {
 fn unread(error: multer::Error) -> Refusal {
     if let multer::Error::StreamSizeExceeded { .. } = error {
         let limit = usize::try_from(LIST).unwrap_or(usize::MAX);
-        return Refusal::TooLarge { limit };
+        return Refusal::BodyTooLarge { limit };
     }
     if let multer::Error::StreamReadFailed(inner) = &error
         && let Some(BodyError::TimedOut) = inner.downcast_ref::<BodyError>()
     {
-        return Refusal::TooSlow;
+        return Refusal::BodyTimeout;
     }
     body::whole("The form is not complete multipart/form-data.")
 }
@@ -128,7 +128,7 @@ async fn media(mut call: Call, visit: Visit, stand: Stand) -> Result<Reply, Turn
     let uploads = call.uploads()?;
     let came = match receive(&mut call, uploads.files()).await {
         Ok(came) => came,
-        Err(Stop::Refused(Refusal::Invalid(wrong)))
+        Err(Error::Refused(Refusal::InvalidParameters(wrong)))
             if wrong.iter().any(|wrong| wrong.parameter == "media") =>
         {
             let declined = vec![unfit("Choose a file")];
@@ -151,12 +151,12 @@ async fn media(mut call: Call, visit: Visit, stand: Stand) -> Result<Reply, Turn
     answer(&call, &visit, stand, sent, outcome?).await
 }
 
-fn unfit(message: &str) -> Problem {
-    Problem::parameter("media", "", message)
+fn unfit(message: &str) -> AdsProblem {
+    AdsProblem::invalid_parameter("media", "", message)
 }
 
 /// What becomes of a form: where one is led then, or why not.
-type Outcome = Result<Option<(String, &'static str)>, Stop>;
+type Outcome = Result<Option<(String, &'static str)>, Error>;
 
 /// From the bytes that came to a medium of the library.
 async fn stored(
@@ -184,21 +184,21 @@ async fn made(
     stand: &Stand,
     sent: &Sent,
     incoming: &Incoming,
-) -> Result<Result<Media, Unfit>, Stop> {
-    let Some(format) = Format::sniff(&incoming.head) else {
-        return Ok(Err(Unfit::Unknown));
+) -> Result<Result<Media, MediaRejection>, Error> {
+    let Some(format) = MediaFormat::sniff(&incoming.head) else {
+        return Ok(Err(MediaRejection::Unknown));
     };
     let (kind, limit) = match format {
-        Format::Mp4 if sent.text("media_category") == "amplify_video" => {
-            (Some(Kind::AmplifyVideo), media::VIDEO_BYTES)
+        MediaFormat::Mp4 if sent.text("media_category") == "amplify_video" => {
+            (Some(UploadKind::AmplifyVideo), media::VIDEO_BYTES)
         }
-        Format::Mp4 => (Some(Kind::Video), media::VIDEO_BYTES),
-        Format::Gif => (None, media::GIF_BYTES),
-        Format::Srt | Format::Vtt => return Ok(Err(Unfit::OtherKind)),
+        MediaFormat::Mp4 => (Some(UploadKind::Video), media::VIDEO_BYTES),
+        MediaFormat::Gif => (None, media::GIF_BYTES),
+        MediaFormat::Srt | MediaFormat::Vtt => return Ok(Err(MediaRejection::CategoryMismatch)),
         _ => (None, media::IMAGE_BYTES),
     };
     if incoming.size > limit {
-        return Ok(Err(Unfit::TooLarge(limit)));
+        return Ok(Err(MediaRejection::TooLarge(limit)));
     }
     let (user, there) = (stand.asking.user, stand.clone());
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -210,7 +210,7 @@ async fn made(
             limit,
             shared_with: shared_with.into_iter().collect(),
         };
-        rules::begin(tx, user, &new)
+        rules::initialize(tx, user, &new)
     });
     let upload = upload.await?;
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
@@ -222,7 +222,7 @@ async fn made(
     moved.map_err(broken)?;
     let upload = call.write(move |tx| {
         let mut upload = rules::add_segment(tx, user, id, one, limit)?;
-        rules::end(tx, &mut upload, false)?;
+        rules::finalize(tx, &mut upload, false)?;
         Ok(upload)
     });
     uploads.finish(&upload.await?).await
@@ -230,7 +230,7 @@ async fn made(
 
 impl Stand {
     /// Whoever else is to have what is uploaded here: the account's own user.
-    fn shares_with(&self, tx: &mut store::Tx<'_>) -> Result<Option<UserId>, Stop> {
+    fn shares_with(&self, tx: &mut store::Tx<'_>) -> Result<Option<UserId>, Error> {
         let Some(desk) = Desk::open(tx, &self.asking, &self.place.account)? else {
             return Ok(None);
         };

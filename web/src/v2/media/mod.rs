@@ -3,8 +3,8 @@
 pub(crate) mod serve;
 pub(crate) mod upload;
 
-use base::id::kind;
-use base::{Id, Refusal, Stop, Word};
+use base::id::marker;
+use base::{Error, Id, Refusal, VocabularyWord};
 use network::media;
 use serde_json::{Value, json};
 use view::{Asked, Object};
@@ -46,14 +46,14 @@ pub(crate) fn by_key(call: Call) -> Pending {
     })
 }
 
-const ALT_TEXT: Word = Word::same("alt_text");
-const ID: Word = Word::same("id");
+const ALT_TEXT: VocabularyWord = VocabularyWord::same_in_both("alt_text");
+const ID: VocabularyWord = VocabularyWord::same_in_both("id");
 
 /// `POST /2/media/metadata`.
 pub(crate) fn describe(call: Call) -> Pending {
     Box::pin(async move {
-        let id: Id<kind::Media> = call.body().id(ID)?;
-        let metadata = call.body().object(Word::same("metadata"));
+        let id: Id<marker::MediaMarker> = call.body().id(ID)?;
+        let metadata = call.body().object(VocabularyWord::same_in_both("metadata"));
         let text = match metadata {
             Some(metadata) => described(&call, metadata)?,
             None => None,
@@ -68,13 +68,13 @@ pub(crate) fn describe(call: Call) -> Pending {
 }
 
 /// The description; what cannot be kept is refused, rather than dropped.
-fn described(call: &Call, metadata: Members<'_>) -> Result<Option<String>, Stop> {
+fn described(call: &Call, metadata: Members<'_>) -> Result<Option<String>, Error> {
     if let Some(name) = metadata.raw().keys().find(|name| *name != "alt_text") {
         let operation = format!("`metadata.{name}` in POST {}", call.endpoint().path);
-        return Err(Refusal::NotBuilt { operation }.into());
+        return Err(Refusal::NotImplemented { operation }.into());
     }
     let alt_text = metadata.object(ALT_TEXT);
-    let text = alt_text.map(|alt_text| alt_text.text(Word::same("text")));
+    let text = alt_text.map(|alt_text| alt_text.text(VocabularyWord::same_in_both("text")));
     Ok(text.transpose()?.map(str::to_owned))
 }
 
@@ -82,23 +82,23 @@ fn described(call: &Call, metadata: Members<'_>) -> Result<Option<String>, Stop>
 pub(crate) fn describe_v1(call: Call) -> Pending {
     Box::pin(async move {
         let body = call.body();
-        let id = match body.get(Word::same("media_id")) {
+        let id = match body.get(VocabularyWord::same_in_both("media_id")) {
             Some(Value::Number(number)) => Id::parse(&number.to_string()),
             Some(Value::String(text)) => Id::parse(text),
             _ => None,
         };
-        let id = id.ok_or_else(|| Refusal::not_valid("media_id", "?"))?;
+        let id = id.ok_or_else(|| Refusal::invalid_value("media_id", "?"))?;
         let alt_text = body.object(ALT_TEXT);
-        let text = alt_text.map(|alt_text| alt_text.text(Word::same("text")));
+        let text = alt_text.map(|alt_text| alt_text.text(VocabularyWord::same_in_both("text")));
         set(&call, id, text.transpose()?.map(str::to_owned)).await?;
         Ok(Reply::empty(200))
     })
 }
 
-async fn set(call: &Call, id: Id<kind::Media>, text: Option<String>) -> Result<(), Stop> {
+async fn set(call: &Call, id: Id<marker::MediaMarker>, text: Option<String>) -> Result<(), Error> {
     let user = call.user()?;
     let Some(text) = text else { return Ok(()) };
-    call.write(move |tx| media::describe(tx, user, id, &text))
+    call.write(move |tx| media::set_alt_text(tx, user, id, &text))
         .await
 }
 
@@ -106,15 +106,15 @@ async fn set(call: &Call, id: Id<kind::Media>, text: Option<String>) -> Result<(
 pub(crate) fn add_subtitles(call: Call) -> Pending {
     Box::pin(async move {
         let (user, body) = (call.user()?, call.body());
-        let video: Id<kind::Media> = body.id(ID)?;
-        let subtitles = body.object(Word::same("subtitles"));
-        let subtitles = subtitles.ok_or_else(|| Refusal::missing("subtitles"))?;
-        let file: Id<kind::Media> = subtitles.id(ID)?;
+        let video: Id<marker::MediaMarker> = body.id(ID)?;
+        let subtitles = body.object(VocabularyWord::same_in_both("subtitles"));
+        let subtitles = subtitles.ok_or_else(|| Refusal::missing_parameter("subtitles"))?;
+        let file: Id<marker::MediaMarker> = subtitles.id(ID)?;
         let language = language(subtitles.text(LANGUAGE)?)?;
-        let shown = subtitles.text_if(Word::same("display_name"));
+        let shown = subtitles.text_if(VocabularyWord::same_in_both("display_name"));
         let shown = shown.unwrap_or_default().to_owned();
         let category = body
-            .text_if(Word::same("media_category"))
+            .text_if(VocabularyWord::same_in_both("media_category"))
             .unwrap_or("TweetVideo");
         let said = json!({
             "id": video.to_string(),
@@ -135,7 +135,7 @@ pub(crate) fn add_subtitles(call: Call) -> Pending {
 pub(crate) fn remove_subtitles(call: Call) -> Pending {
     Box::pin(async move {
         let (user, body) = (call.user()?, call.body());
-        let video: Id<kind::Media> = body.id(ID)?;
+        let video: Id<marker::MediaMarker> = body.id(ID)?;
         let language = language(body.text(LANGUAGE)?)?;
         call.write(move |tx| media::remove_subtitles(tx, user, video, &language))
             .await?;
@@ -143,7 +143,7 @@ pub(crate) fn remove_subtitles(call: Call) -> Pending {
     })
 }
 
-const LANGUAGE: Word = Word::same("language_code");
+const LANGUAGE: VocabularyWord = VocabularyWord::same_in_both("language_code");
 
 /// A language by its two letters.
 fn language(code: &str) -> Result<String, Refusal> {
@@ -151,5 +151,5 @@ fn language(code: &str) -> Result<String, Refusal> {
         return Ok(code.to_ascii_uppercase());
     }
     let message = "$.language_code: does not match the regex pattern ^[A-Z]{2}$";
-    Err(Refusal::invalid("language_code", code, message))
+    Err(Refusal::invalid_parameter("language_code", code, message))
 }

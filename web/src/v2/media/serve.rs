@@ -1,7 +1,7 @@
 //! The files of media, under names that nobody guesses.
 
-use base::refusal::Subject;
-use base::{Id, Refusal, Stop};
+use base::refusal::ResourceRef;
+use base::{Error, Id, Refusal};
 use edge::{Body, BodyError};
 use futures_util::StreamExt;
 use http::header::{
@@ -9,7 +9,7 @@ use http::header::{
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
     IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
-use media::{Files, Format, GetRange, Piece};
+use media::{FileRange, FileStore, GetRange, MediaFormat};
 use store::media::Media;
 
 use crate::call::Call;
@@ -24,7 +24,7 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 pub(crate) fn file(call: Call) -> Pending {
     Box::pin(async move {
         let name = call.path_text("file")?.to_owned();
-        let missing = || Stop::from(Refusal::NotFound(Subject::new("media", "file", &name)));
+        let missing = || Error::from(Refusal::NotFound(ResourceRef::new("media", "file", &name)));
         let key = name.split('.').next().unwrap_or_default();
         let id = key.split_once('_').and_then(|(_, id)| Id::parse(id));
         let id = id.ok_or_else(missing)?;
@@ -55,7 +55,7 @@ pub(crate) async fn send(
     media: &Media,
     path: &str,
     cache: &'static str,
-) -> Result<Option<Reply>, Stop> {
+) -> Result<Option<Reply>, Error> {
     let uploads = call.uploads()?;
     let files = uploads.files();
     let Some(length) = files.size(path).await.map_err(broken)? else {
@@ -76,14 +76,16 @@ pub(crate) async fn send(
 }
 
 /// What the bytes are: as they were found when they came, or as they look now.
-async fn label(files: &Files, media: &Media, path: &str) -> Result<&'static str, Stop> {
+async fn label(files: &FileStore, media: &Media, path: &str) -> Result<&'static str, Error> {
     let format = if media.content_type.is_empty() {
-        let head = files.head(path).await.map_err(broken)?;
-        Format::sniff(&head)
+        let head = files.read_head(path).await.map_err(broken)?;
+        MediaFormat::sniff(&head)
     } else {
-        path.rsplit('.').next().and_then(Format::of_ending)
+        path.rsplit('.')
+            .next()
+            .and_then(MediaFormat::from_extension)
     };
-    Ok(format.map_or(UNKNOWN, Format::content_type))
+    Ok(format.map_or(UNKNOWN, MediaFormat::content_type))
 }
 
 /// Headers of a file that nothing is made of but what it is.
@@ -174,12 +176,12 @@ fn range(asked: &HeaderMap, tag: &str, length: u64) -> Part {
 }
 
 async fn answer(
-    files: &Files,
+    files: &FileStore,
     path: &str,
     length: u64,
     part: Part,
     mut head: HeaderMap,
-) -> Result<Reply, Stop> {
+) -> Result<Reply, Error> {
     let (status, range, count) = match part {
         Part::Whole => (200, None, length),
         Part::Range(first, last) => {
@@ -197,7 +199,7 @@ async fn answer(
         }
     };
     let piece = files.read(path, range).await.map_err(broken)?;
-    let piece = piece.ok_or_else(|| Refusal::NotFound(Subject::new("media", "file", path)))?;
+    let piece = piece.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "file", path)))?;
     insert(&mut head, CONTENT_LENGTH, &count.to_string());
     Ok(Reply {
         headers: head,
@@ -212,7 +214,7 @@ fn insert(head: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-fn body(piece: Piece) -> Body {
+fn body(piece: FileRange) -> Body {
     Body::stream(
         piece
             .bytes

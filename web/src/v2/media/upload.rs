@@ -1,9 +1,9 @@
 //! Uploads: of the newer interface, in its older form, and of the interface before it.
 
-use base::id::kind;
-use base::{Id, Refusal, Stop, UserId, Word};
-use media::{Format, Unfit};
-use network::uploads::{self as rules, Kind, NewUpload};
+use base::id::marker;
+use base::{Error, Id, Refusal, UserId, VocabularyWord};
+use media::{MediaFormat, MediaRejection};
+use network::uploads::{self as rules, NewUpload, UploadKind};
 use serde_json::{Map, Value, json};
 use store::media::Media;
 use store::uploads::{MediaUpload, UploadSegment, UploadState};
@@ -14,22 +14,22 @@ use crate::endpoint::Pending;
 use crate::reply::Reply;
 use crate::uploads::{Incoming, Sent, Uploads, broken, is_legacy, receive, segment};
 
-type MediaId = Id<kind::Media>;
+type MediaId = Id<marker::MediaMarker>;
 
 /// `POST /2/media/upload/initialize`.
 pub(crate) fn initialize(call: Call) -> Pending {
     Box::pin(async move {
         let body = call.body();
         let text = |name| {
-            body.text_if(Word::same(name))
+            body.text_if(VocabularyWord::same_in_both(name))
                 .filter(|text| !text.is_empty())
         };
         let kind = announced(text("media_category"), text("media_type"))?;
         let new = NewUpload {
             kind,
-            total_bytes: body.int_if(Word::same("total_bytes")),
+            total_bytes: body.int_if(VocabularyWord::same_in_both("total_bytes")),
             limit: limit_of(kind),
-            shared_with: body.ids(Word::same("additional_owners")),
+            shared_with: body.ids(VocabularyWord::same_in_both("additional_owners")),
         };
         let upload = begin(&call, new).await?;
         begun(&call, &upload)
@@ -42,7 +42,8 @@ pub(crate) fn append(mut call: Call) -> Pending {
         let id = call.path_id("id")?;
         let user = call.user()?;
         // Nobody's bytes are taken in before it is known that they may come.
-        call.read(move |tx| rules::open(tx, user, id)).await?;
+        call.read(move |tx| rules::find_open_upload(tx, user, id))
+            .await?;
         let uploads = call.uploads()?;
         let sent = receive(&mut call, uploads.files()).await?;
         let upload = with(&uploads, &sent, add(&call, &uploads, id, &sent)).await?;
@@ -64,10 +65,10 @@ pub(crate) fn status(call: Call) -> Pending {
         let user = call.user()?;
         let id = call
             .id("media_id")
-            .ok_or_else(|| Refusal::missing("media_id"))?;
+            .ok_or_else(|| Refusal::missing_parameter("media_id"))?;
         let (upload, made) = call
             .read(move |tx| {
-                let upload = rules::own(tx, user, id)?;
+                let upload = rules::find_owned_upload(tx, user, id)?;
                 Ok((upload, store::media::find_by_id(tx, id)?))
             })
             .await?;
@@ -88,8 +89,8 @@ pub(crate) fn upload(mut call: Call) -> Pending {
 async fn with<T>(
     uploads: &Uploads,
     sent: &Sent,
-    done: impl Future<Output = Result<T, Stop>>,
-) -> Result<T, Stop> {
+    done: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
     let outcome = done.await;
     if let Some(incoming) = &sent.media {
         // What cannot be removed now is when the process starts again.
@@ -98,14 +99,14 @@ async fn with<T>(
     outcome
 }
 
-async fn step(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Stop> {
+async fn step(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Error> {
     match sent.text("command") {
         None => at_once(call, uploads, sent).await,
         Some("INIT") => {
             let kind = announced(sent.text("media_category"), sent.text("media_type"))?;
             let total_bytes = number(sent, "total_bytes")?;
             if is_legacy(call) && total_bytes.is_none() {
-                return Err(Refusal::missing("total_bytes").into());
+                return Err(Refusal::missing_parameter("total_bytes").into());
             }
             let new = NewUpload {
                 kind,
@@ -121,15 +122,15 @@ async fn step(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Stop
             Ok(Reply::empty(204))
         }
         Some("FINALIZE") => end(call, uploads, id_of(sent)?).await,
-        Some(other) => Err(Refusal::not_valid("command", other).into()),
+        Some(other) => Err(Refusal::invalid_value("command", other).into()),
     }
 }
 
 fn id_of(sent: &Sent) -> Result<MediaId, Refusal> {
     let text = sent
         .text("media_id")
-        .ok_or_else(|| Refusal::missing("media_id"))?;
-    Id::parse(text).ok_or_else(|| Refusal::not_valid("media_id", text))
+        .ok_or_else(|| Refusal::missing_parameter("media_id"))?;
+    Id::parse(text).ok_or_else(|| Refusal::invalid_value("media_id", text))
 }
 
 fn number(sent: &Sent, name: &'static str) -> Result<Option<i64>, Refusal> {
@@ -137,7 +138,7 @@ fn number(sent: &Sent, name: &'static str) -> Result<Option<i64>, Refusal> {
         return Ok(None);
     };
     let number = text.parse().ok().filter(|number| *number >= 0);
-    let number: i64 = number.ok_or_else(|| Refusal::not_valid(name, text))?;
+    let number: i64 = number.ok_or_else(|| Refusal::invalid_value(name, text))?;
     Ok(Some(number))
 }
 
@@ -145,47 +146,50 @@ fn owners(sent: &Sent) -> Result<Vec<UserId>, Refusal> {
     let all = sent.text("additional_owners").unwrap_or_default();
     let all = all.split(',').map(str::trim).filter(|id| !id.is_empty());
     all.take(100)
-        .map(|id| Id::parse(id).ok_or_else(|| Refusal::not_valid("additional_owners", id)))
+        .map(|id| Id::parse(id).ok_or_else(|| Refusal::invalid_value("additional_owners", id)))
         .collect()
 }
 
 /// The kind that a category or a type announces.
-fn announced(category: Option<&str>, label: Option<&str>) -> Result<Option<Kind>, Refusal> {
+fn announced(category: Option<&str>, label: Option<&str>) -> Result<Option<UploadKind>, Refusal> {
     let told = category.map(|category| {
         let message = format!("The media category [{category}] is not supported.");
-        let kind = Kind::of_category(category);
-        kind.ok_or_else(|| Refusal::invalid("media_category", category, message))
+        let kind = UploadKind::from_category(category);
+        kind.ok_or_else(|| Refusal::invalid_parameter("media_category", category, message))
     });
     let told = told.transpose()?;
     let Some(label) = label else { return Ok(told) };
     let kind = match label.to_ascii_lowercase().as_str() {
-        "image/jpeg" | "image/jpg" | "image/pjpeg" | "image/png" | "image/webp" => Kind::Photo,
-        "image/gif" => Kind::AnimatedGif,
-        "video/mp4" | "video/quicktime" => Kind::Video,
-        "text/srt" | "text/vtt" | "application/x-subrip" => Kind::Subtitles,
+        "image/jpeg" | "image/jpg" | "image/pjpeg" | "image/png" | "image/webp" => {
+            UploadKind::Photo
+        }
+        "image/gif" => UploadKind::AnimatedGif,
+        "video/mp4" | "video/quicktime" => UploadKind::Video,
+        "text/srt" | "text/vtt" | "application/x-subrip" => UploadKind::Subtitles,
         // Whoever does not know what it is lets the bytes tell.
         "application/octet-stream" => return Ok(told),
         _ => {
             let message = format!("The media type [{label}] is not supported.");
-            return Err(Refusal::invalid("media_type", label, message));
+            return Err(Refusal::invalid_parameter("media_type", label, message));
         }
     };
     Ok(told.or(Some(kind)))
 }
 
-fn limit_of(kind: Option<Kind>) -> i64 {
+fn limit_of(kind: Option<UploadKind>) -> i64 {
     let limit = match kind {
-        Some(Kind::Photo) => media::IMAGE_BYTES,
-        Some(Kind::AnimatedGif) => media::GIF_BYTES,
-        Some(Kind::Subtitles) => media::SUBTITLE_BYTES,
-        Some(Kind::Video | Kind::AmplifyVideo) | None => media::VIDEO_BYTES,
+        Some(UploadKind::Photo) => media::IMAGE_BYTES,
+        Some(UploadKind::AnimatedGif) => media::GIF_BYTES,
+        Some(UploadKind::Subtitles) => media::SUBTITLE_BYTES,
+        Some(UploadKind::Video | UploadKind::AmplifyVideo) | None => media::VIDEO_BYTES,
     };
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-async fn begin(call: &Call, new: NewUpload) -> Result<MediaUpload, Stop> {
+async fn begin(call: &Call, new: NewUpload) -> Result<MediaUpload, Error> {
     let user = call.user()?;
-    call.write(move |tx| rules::begin(tx, user, &new)).await
+    call.write(move |tx| rules::initialize(tx, user, &new))
+        .await
 }
 
 /// Takes a segment: its bytes go to their place, then it is noted, then it is acknowledged.
@@ -194,17 +198,17 @@ async fn add(
     uploads: &Uploads,
     id: MediaId,
     sent: &Sent,
-) -> Result<MediaUpload, Stop> {
+) -> Result<MediaUpload, Error> {
     let incoming = sent
         .media
         .as_ref()
-        .ok_or_else(|| Refusal::missing("media"))?;
+        .ok_or_else(|| Refusal::missing_parameter("media"))?;
     let place = number(sent, "segment_index")?;
-    let place = place.ok_or_else(|| Refusal::missing("segment_index"))?;
+    let place = place.ok_or_else(|| Refusal::missing_parameter("segment_index"))?;
     if place > 999 {
         let message =
             format!("The `segment_index` query parameter value [{place}] is not between 0 and 999");
-        return Err(Refusal::invalid("segment_index", place, message).into());
+        return Err(Refusal::invalid_parameter("segment_index", place, message).into());
     }
     put(call, uploads, id, incoming, place).await
 }
@@ -215,11 +219,11 @@ async fn put(
     id: MediaId,
     incoming: &Incoming,
     place: i64,
-) -> Result<MediaUpload, Stop> {
+) -> Result<MediaUpload, Error> {
     let (user, limit) = (call.user()?, limit_of(None));
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
     let one = UploadSegment { index: place, size };
-    call.read(move |tx| rules::takes(tx, user, id, one, limit))
+    call.read(move |tx| rules::check_segment(tx, user, id, one, limit))
         .await?;
     let to = segment(id, place);
     let moved = uploads.files().rename(&incoming.name, &to).await;
@@ -229,22 +233,24 @@ async fn put(
 }
 
 /// Ends the receiving. Pictures are looked at now; what plays, later.
-async fn end(call: &Call, uploads: &Uploads, id: MediaId) -> Result<Reply, Stop> {
+async fn end(call: &Call, uploads: &Uploads, id: MediaId) -> Result<Reply, Error> {
     let user = call.user()?;
-    let upload = call.read(move |tx| rules::own(tx, user, id)).await?;
+    let upload = call
+        .read(move |tx| rules::find_owned_upload(tx, user, id))
+        .await?;
     let later = match upload.kind.as_str() {
         "photo" | "subtitles" => false,
         "" => {
-            let head = uploads.files().head(&segment(id, 0)).await;
-            Format::sniff(&head.map_err(broken)?) == Some(Format::Mp4)
+            let head = uploads.files().read_head(&segment(id, 0)).await;
+            MediaFormat::sniff(&head.map_err(broken)?) == Some(MediaFormat::Mp4)
         }
         _ => true,
     };
     let (upload, mine) = call
         .write(move |tx| {
-            let mut upload = rules::own(tx, user, id)?;
+            let mut upload = rules::find_owned_upload(tx, user, id)?;
             let before = upload.state;
-            rules::end(tx, &mut upload, later)?;
+            rules::finalize(tx, &mut upload, later)?;
             Ok((upload, before == UploadState::Receiving))
         })
         .await?;
@@ -262,33 +268,33 @@ async fn end(call: &Call, uploads: &Uploads, id: MediaId) -> Result<Reply, Stop>
 }
 
 /// A whole file in one request.
-async fn at_once(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Stop> {
+async fn at_once(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Error> {
     let incoming = sent
         .media
         .as_ref()
-        .ok_or_else(|| Refusal::missing("media"))?;
+        .ok_or_else(|| Refusal::missing_parameter("media"))?;
     let category = announced(sent.text("media_category"), None)?;
-    let format = Format::sniff(&incoming.head);
-    let format = format.ok_or_else(|| refused(call, &Unfit::Unknown))?;
+    let format = MediaFormat::sniff(&incoming.head);
+    let format = format.ok_or_else(|| refused(call, &MediaRejection::Unknown))?;
     let fits = match category {
         None => true,
-        Some(Kind::Photo | Kind::AnimatedGif) => format.is_image(),
-        Some(Kind::Video | Kind::AmplifyVideo) => format == Format::Mp4,
-        Some(Kind::Subtitles) => matches!(format, Format::Srt | Format::Vtt),
+        Some(UploadKind::Photo | UploadKind::AnimatedGif) => format.is_image(),
+        Some(UploadKind::Video | UploadKind::AmplifyVideo) => format == MediaFormat::Mp4,
+        Some(UploadKind::Subtitles) => matches!(format, MediaFormat::Srt | MediaFormat::Vtt),
     };
     if !fits {
-        return Err(refused(call, &Unfit::OtherKind).into());
+        return Err(refused(call, &MediaRejection::CategoryMismatch).into());
     }
     let limit = match format {
-        Format::Mp4 => media::VIDEO_BYTES,
-        Format::Gif => media::GIF_BYTES,
-        Format::Srt | Format::Vtt => media::SUBTITLE_BYTES,
+        MediaFormat::Mp4 => media::VIDEO_BYTES,
+        MediaFormat::Gif => media::GIF_BYTES,
+        MediaFormat::Srt | MediaFormat::Vtt => media::SUBTITLE_BYTES,
         _ => media::IMAGE_BYTES,
     };
     if incoming.size > limit {
-        return Err(refused(call, &Unfit::TooLarge(limit)).into());
+        return Err(refused(call, &MediaRejection::TooLarge(limit)).into());
     }
-    let video = (format == Format::Mp4).then_some(category.unwrap_or(Kind::Video));
+    let video = (format == MediaFormat::Mp4).then_some(category.unwrap_or(UploadKind::Video));
     let new = NewUpload {
         kind: video,
         total_bytes: None,
@@ -301,18 +307,18 @@ async fn at_once(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, S
 }
 
 /// A file that is not taken, as a refusal.
-fn refused(call: &Call, unfit: &Unfit) -> Refusal {
+fn refused(call: &Call, unfit: &MediaRejection) -> Refusal {
     if is_legacy(call) {
         return Refusal::Legacy {
             code: 324,
             message: unfit.to_string().into(),
         };
     }
-    Refusal::invalid("media", "", unfit.to_string())
+    Refusal::invalid_parameter("media", "", unfit.to_string())
 }
 
 /// What is said of an upload that has begun.
-fn begun(call: &Call, upload: &MediaUpload) -> Result<Reply, Stop> {
+fn begun(call: &Call, upload: &MediaUpload) -> Result<Reply, Error> {
     let members = members(call, upload, None);
     if is_legacy(call) {
         return Ok(Reply::json(202, &Value::Object(members)));
@@ -321,7 +327,7 @@ fn begun(call: &Call, upload: &MediaUpload) -> Result<Reply, Stop> {
 }
 
 /// What is said of an upload that has ended.
-fn told(call: &Call, upload: &MediaUpload, made: Option<&Media>) -> Result<Reply, Stop> {
+fn told(call: &Call, upload: &MediaUpload, made: Option<&Media>) -> Result<Reply, Error> {
     let mut members = members(call, upload, made);
     let played = made.map_or(upload.kind.as_str(), |made| &made.kind);
     let plays = matches!(played, "video" | "animated_gif");
@@ -343,7 +349,7 @@ fn told(call: &Call, upload: &MediaUpload, made: Option<&Media>) -> Result<Reply
     body.insert("data".to_owned(), Value::Object(members));
     if !upload.failure_reason.is_empty() {
         // The state says that it failed; this says why.
-        let why = Refusal::invalid("media", "", upload.failure_reason.clone());
+        let why = Refusal::invalid_parameter("media", "", upload.failure_reason.clone());
         let why = accents::partial(&why, call.problem_base());
         let errors = json!([with_detail(why, &upload.failure_reason)]);
         body.insert("errors".to_owned(), errors);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use base::{Stop, Time};
-use network::search::{self, Asked};
-use query::Product;
+use base::{Error, Time};
+use network::search::{self, PostSearchRequest};
+use query::QueryProduct;
 use serde_json::{Map, json};
 use view::Count;
 
@@ -56,7 +56,7 @@ impl Spans {
 }
 
 /// Counts, and says where the spans go on that one page does not hold.
-pub(super) async fn count(call: &Call, product: Product) -> Result<Reply, Stop> {
+pub(super) async fn count(call: &Call, product: QueryProduct) -> Result<Reply, Error> {
     let query = query(call, product)?;
     one_token(call)?;
     let page = call.page_of(1)?;
@@ -68,16 +68,16 @@ pub(super) async fn count(call: &Call, product: Product) -> Result<Reply, Stop> 
     }
     let step = step(call);
     let whole = from;
-    if product == Product::FullCounts && to - from > PAGE_MS {
+    if product == QueryProduct::FullCounts && to - from > PAGE_MS {
         let least = to - PAGE_MS;
         from = least + (step - least.rem_euclid(step)) % step;
     }
     let next = (from > whole).then(|| page.token(Direction::Next, (from, whole)));
     let spans = Spans { from, to, step };
     let mut window = bounds.window();
-    window.since = window.since.max(from);
-    window.until = window.until.min(to);
-    let asked = Asked {
+    window.since_ms = window.since_ms.max(from);
+    window.until_ms = window.until_ms.min(to);
+    let asked = PostSearchRequest {
         query,
         window,
         limit: 0,
@@ -102,12 +102,15 @@ fn step(call: &Call) -> i64 {
     }
 }
 
-fn say(call: &Call, counts: &[Count], next: Option<String>) -> Result<Reply, Stop> {
+fn say(call: &Call, counts: &[Count], next: Option<String>) -> Result<Reply, Error> {
     let spoken = call.spoken();
     let total: i64 = counts.iter().map(|count| count.posts).sum();
     let mut meta = Map::new();
     let (post, tweet) = ("total_post_count", "total_tweet_count");
-    for (name, speech) in [(post, base::Speech::Post), (tweet, base::Speech::Tweet)] {
+    for (name, speech) in [
+        (post, base::Vocabulary::Post),
+        (tweet, base::Vocabulary::Tweet),
+    ] {
         if spoken.both_metrics || spoken.speech == speech {
             meta.insert(name.to_owned(), json!(total));
         }

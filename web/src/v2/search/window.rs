@@ -1,9 +1,9 @@
 //! The time and the ids that a search is bounded by.
 
-use base::id::{created_at, first_at};
-use base::{PostId, Refusal, Stop, Time};
-use network::search::Window;
-use query::Product;
+use base::id::{first_snowflake_at, snowflake_time};
+use base::{Error, PostId, Refusal, Time};
+use network::search::SearchWindow;
+use query::QueryProduct;
 
 use crate::call::Call;
 use crate::v2::timelines::wrong_order;
@@ -32,12 +32,12 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub(super) fn window(&self) -> Window {
-        Window {
-            above: self.since.map_or(i64::MIN, PostId::get),
-            below: self.until.map_or(i64::MAX, PostId::get),
-            since: self.from.ms(),
-            until: self.to.map_or(i64::MAX, Time::ms),
+    pub(super) fn window(&self) -> SearchWindow {
+        SearchWindow {
+            after_id: self.since.map_or(i64::MIN, PostId::get),
+            before_id: self.until.map_or(i64::MAX, PostId::get),
+            since_ms: self.from.ms(),
+            until_ms: self.to.map_or(i64::MAX, Time::ms),
         }
     }
 
@@ -59,9 +59,12 @@ impl Bounds {
 }
 
 /// Reads the bounds of a search and judges them.
-pub(super) fn read(call: &Call, product: Product) -> Result<Bounds, Stop> {
+pub(super) fn read(call: &Call, product: QueryProduct) -> Result<Bounds, Error> {
     let now = call.now();
-    let recent = matches!(product, Product::RecentSearch | Product::RecentCounts);
+    let recent = matches!(
+        product,
+        QueryProduct::RecentSearch | QueryProduct::RecentCounts
+    );
     let earliest = if recent {
         now.plus_ms(-RECENT_MS)
     } else {
@@ -79,7 +82,7 @@ pub(super) fn read(call: &Call, product: Product) -> Result<Bounds, Stop> {
     }
     if recent {
         for (name, id) in [("since_id", since), ("until_id", until)] {
-            if id.is_some_and(|id| id.get() < first_at(minute(earliest))) {
+            if id.is_some_and(|id| id.get() < first_snowflake_at(minute(earliest))) {
                 return Err(too_old(call, name, minute(earliest)).into());
             }
         }
@@ -122,7 +125,7 @@ fn either(call: &Call, one: &'static str, other: &'static str) -> Result<(), Ref
         return Ok(());
     }
     let message = format!("Only one of `{one}` and `{other}` can be given");
-    Err(Refusal::invalid(one, first, message))
+    Err(Refusal::invalid_parameter(one, first, message))
 }
 
 fn named(
@@ -139,7 +142,7 @@ fn named(
     } else {
         return Ok(());
     };
-    Err(Refusal::invalid(
+    Err(Refusal::invalid_parameter(
         name,
         value,
         format!("Invalid '{name}':'{value}'. {why}"),
@@ -150,10 +153,10 @@ fn too_old(call: &Call, name: &'static str, earliest: Time) -> Refusal {
     let message = format!(
         "'{name}' must be a tweet id created after {}. Please use a '{name}' that is larger than {}",
         to_minute(earliest),
-        first_at(earliest)
+        first_snowflake_at(earliest)
     );
-    debug_assert!(created_at(first_at(earliest)) <= earliest);
-    Refusal::invalid(name, call.raw(name), message)
+    debug_assert!(snowflake_time(first_snowflake_at(earliest)) <= earliest);
+    Refusal::invalid_parameter(name, call.raw(name), message)
 }
 
 /// The beginning of a minute: whoever works out the bound just before asking is not refused.

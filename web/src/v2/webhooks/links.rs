@@ -1,6 +1,6 @@
 //! Webhooks that get the posts of their app's filtered stream.
 
-use base::{Refusal, Speech, Stop};
+use base::{Error, Refusal, Vocabulary};
 use network::apps::AccessLevel;
 use network::webhooks;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) fn create_link(call: Call) -> Pending {
         let (app, id) = (enterprise(&call)?, webhook_id(&call)?);
         let fields = fields(&call);
         call.write(move |tx| {
-            webhooks::own(tx, app, id)?;
+            webhooks::find_owned(tx, app, id)?;
             Ok(stored::link_stream(tx, id, app, &fields)?)
         })
         .await?;
@@ -52,11 +52,11 @@ pub(crate) fn delete_link(call: Call) -> Pending {
     Box::pin(async move {
         let (app, id) = (call.caller()?.app_id, webhook_id(&call)?);
         call.write(move |tx| {
-            webhooks::own(tx, app, id)?;
+            webhooks::find_owned(tx, app, id)?;
             if stored::unlink_stream(tx, id, app)? {
                 return Ok(());
             }
-            Err(webhooks::unknown(id).into())
+            Err(webhooks::webhook_not_found(id).into())
         })
         .await?;
         call.say(json!({ "deleted": true }))
@@ -86,8 +86,8 @@ fn fields(call: &Call) -> String {
     });
     let spoken = call.spoken();
     let words = match spoken.speech {
-        Speech::Tweet => "tweets",
-        Speech::Post => "posts",
+        Vocabulary::Tweet => "tweets",
+        Vocabulary::Post => "posts",
     };
     let both = if spoken.both_metrics { "+both" } else { "" };
     let all = [format!("vocabulary={words}{both}")]
@@ -96,7 +96,7 @@ fn fields(call: &Call) -> String {
     all.collect::<Vec<_>>().join("&")
 }
 
-fn enterprise(call: &Call) -> Result<base::AppId, Stop> {
+fn enterprise(call: &Call) -> Result<base::AppId, Error> {
     let caller = call.caller()?;
     if caller.app.access_level == AccessLevel::Enterprise.name() {
         return Ok(caller.app_id);

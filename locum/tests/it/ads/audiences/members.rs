@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use base::Time;
-use base::clock::wall;
+use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::super::{Advertiser, is, refused};
@@ -98,7 +98,7 @@ fn members_are_in_an_audience_from_one_moment_until_another() {
     let (now, soon) = (shared().person("now"), shared().person("soon"));
     let audience = ads.audience();
     let at = |seconds: i64| {
-        let time = Time::from_ms(wall().ms() / 1000 * 1000 + seconds * 1000);
+        let time = Time::from_ms(wall_time().ms() / 1000 * 1000 + seconds * 1000);
         json!(time.to_string())
     };
     let timed = |person: &Person<'_>, from: Value, until: Value| {

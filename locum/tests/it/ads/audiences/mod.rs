@@ -12,7 +12,7 @@ mod told;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use base::clock::instant;
+use base::clock::monotonic_now;
 use serde_json::{Value, json};
 
 use super::Advertiser;
@@ -62,7 +62,7 @@ impl Advertiser {
     /// Waits until an audience has come to so many.
     #[track_caller]
     fn comes_to(&self, audience: &str, size: impl Into<Value>) -> Value {
-        let (start, size) = (instant(), size.into());
+        let (start, size) = (monotonic_now(), size.into());
         loop {
             let one = self.one(audience);
             let done = one["reasons_not_targetable"] != json!(["PROCESSING", "TOO_SMALL"]);

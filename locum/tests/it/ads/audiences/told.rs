@@ -117,7 +117,7 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
         serve("events", &json!({ "events": events }));
     }
     let hour = |hours: i64| {
-        let now = base::clock::wall().ms() / 3_600_000 * 3_600_000;
+        let now = base::clock::wall_time().ms() / 3_600_000 * 3_600_000;
         let text = base::Time::from_ms(now + hours * 3_600_000).to_string();
         format!("{}Z", text.split('.').next().unwrap())
     };

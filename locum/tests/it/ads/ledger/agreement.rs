@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::clock::wall;
+use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{HOUR, Network, around, file, market, sum, written};
@@ -405,7 +405,7 @@ impl History {
 
     /// No day costs more than its budget and one event; what is left to pay with is the rest.
     fn check_budgets(&self, spent: i64) {
-        let date = |days: i64| written(wall().ms() + days * 24 * HOUR)[..10].to_owned();
+        let date = |days: i64| written(wall_time().ms() + days * 24 * HOUR)[..10].to_owned();
         let (from, to) = (date(-2), date(2));
         let more = [
             ("granularity", "DAY"),
@@ -501,7 +501,7 @@ impl History {
 /// Whatever is shown, done, repeated, paused and cut off: what is told is what happened.
 #[test]
 fn figures_agree_through_any_history() {
-    let now = u64::try_from(wall().ms()).unwrap();
+    let now = u64::try_from(wall_time().ms()).unwrap();
     let seed = setting("LOCUM_RANDOM_SEED", now);
     eprintln!("LOCUM_RANDOM_SEED={seed}");
     let acts = setting("LOCUM_LEDGER_ACTS", 120);

@@ -12,7 +12,7 @@ mod videos;
 use std::io::Read as _;
 
 use base::Time;
-use base::clock::wall;
+use base::clock::wall_time;
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ pub(super) fn written(ms: i64) -> String {
 
 /// So many hours around now, whole ones.
 pub(super) fn around(before: i64, after: i64) -> (String, String) {
-    let now = wall().ms() / HOUR * HOUR;
+    let now = wall_time().ms() / HOUR * HOUR;
     (written(now - before * HOUR), written(now + after * HOUR))
 }
 

@@ -1,7 +1,7 @@
 //! What people make on the pages of the Ads Manager: audiences of lists, media, cards, posts, and
 //! who works with them; and what recommendations and figures they read there.
 
-use base::clock::instant;
+use base::clock::monotonic_now;
 use serde_json::{Value, json};
 
 use super::{Manager, browser, error_of};
@@ -156,7 +156,7 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     );
     let answer = manager.sends(&form, &usual, Some(("list", "a.csv", good.as_bytes())));
     assert_eq!(answer.status, 303, "{}", answer.text());
-    let start = instant();
+    let start = monotonic_now();
     while manager.ads.get(&one, &[])["data"]["audience_size"] != 2 {
         assert!(
             start.elapsed().as_secs() < 60,
@@ -370,7 +370,7 @@ fn media_cards_and_posts_are_made_on_pages() {
     ];
     let answer = manager.send("/scheduled/new", &past);
     assert!(error_of(&answer, "scheduled_at").contains("future"));
-    let later = base::clock::wall().plus_ms(86_400_000).to_string();
+    let later = base::clock::wall_time().plus_ms(86_400_000).to_string();
     let later = later.get(..16).unwrap().to_owned();
     let soon = [
         ("text", "Tomorrow"),

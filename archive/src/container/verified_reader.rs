@@ -1,0 +1,56 @@
+//! Holds an unpacked file to what the zip's directory says of it.
+
+use super::ByteStream;
+use flate2::Crc;
+use std::io::{self, Read};
+
+/// Bytes that end in an error unless their number and checksum are as declared.
+pub(super) struct VerifiedReader {
+    bytes: ByteStream,
+    remaining: u64,
+    crc: Crc,
+    expected_crc: u32,
+}
+
+impl VerifiedReader {
+    pub(super) fn new(bytes: ByteStream, size: u64, expected_crc: u32) -> Self {
+        Self {
+            bytes,
+            remaining: size,
+            crc: Crc::new(),
+            expected_crc,
+        }
+    }
+}
+
+impl Read for VerifiedReader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if into.is_empty() {
+            return Ok(0);
+        }
+        let count = self.bytes.read(into)?;
+        if count == 0 {
+            return match (self.remaining, self.crc.sum() == self.expected_crc) {
+                (0, true) => Ok(0),
+                (0, false) => Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the checksum is wrong",
+                )),
+                _ => Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "shorter than declared",
+                )),
+            };
+        }
+        let taken = u64::try_from(count).unwrap_or(u64::MAX);
+        let Some(left) = self.remaining.checked_sub(taken) else {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "longer than declared",
+            ));
+        };
+        self.remaining = left;
+        self.crc.update(into.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+}

@@ -1,0 +1,322 @@
+//! Secrets that must be read again, at rest: sealed with a master key that lives outside the
+//! database, and bound to the place where they are stored.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use parking_lot::RwLock;
+use sha2::{Digest, Sha256};
+
+use crate::secret::constant_time_eq;
+use crate::{Fault, Rng, Secret};
+
+const FORMAT: &str = "locum-key-1";
+const KEY_ID: usize = 4;
+const NONCE: usize = 24;
+
+/// Names a master key without giving it away: the first bytes of its SHA-256.
+pub type MasterKeyId = [u8; KEY_ID];
+
+/// Thirty-two bytes that open everything.
+#[derive(Clone)]
+pub struct MasterKey([u8; 32]);
+
+/// A text that is not a master key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MasterKeyError {
+    /// Not one line of `locum-key-1 <id> <key>`.
+    #[error("a master key file holds one line: {FORMAT}, the key's id and the key")]
+    Format,
+    /// The key is not 32 bytes in base64url.
+    #[error("the key is not 32 bytes in base64url")]
+    Bytes,
+    /// The id belongs to another key: the line is damaged.
+    #[error("the key does not have the id that stands before it")]
+    Id,
+}
+
+impl MasterKey {
+    /// A new key.
+    pub fn generate(chance: &Rng) -> Result<Self, Fault> {
+        chance.random_bytes().map(Self)
+    }
+
+    /// Reads a key file. Lines that are empty or begin with `#` do not count.
+    pub fn parse(text: &str) -> Result<Self, MasterKeyError> {
+        let lines = text.lines().map(str::trim);
+        let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let (Some(line), None) = (lines.next(), lines.next()) else {
+            return Err(MasterKeyError::Format);
+        };
+        let mut words = line.split_ascii_whitespace();
+        let (Some(FORMAT), Some(id), Some(key), None) =
+            (words.next(), words.next(), words.next(), words.next())
+        else {
+            return Err(MasterKeyError::Format);
+        };
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(key);
+        let bytes = bytes.ok().and_then(|bytes| bytes.try_into().ok());
+        let key = bytes.map(Self).ok_or(MasterKeyError::Bytes)?;
+        if constant_time_eq(id.as_bytes(), format_key_id(key.id()).as_bytes()) {
+            Ok(key)
+        } else {
+            Err(MasterKeyError::Id)
+        }
+    }
+
+    /// The line that a key file holds.
+    pub fn encode(&self) -> Secret {
+        let key = BASE64_URL_SAFE_NO_PAD.encode(self.0);
+        Secret::new(format!("{FORMAT} {} {key}\n", format_key_id(self.id())))
+    }
+
+    /// The key's short name.
+    pub fn id(&self) -> MasterKeyId {
+        let digest: [u8; 32] = Sha256::digest(self.0).into();
+        let [a, b, c, d, ..] = digest;
+        [a, b, c, d]
+    }
+
+    fn cipher(&self) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new(&self.0.into())
+    }
+}
+
+impl fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MasterKey({}…)", format_key_id(self.id()))
+    }
+}
+
+/// The key that seals and those that still open what was sealed before. Clones share one ring, so
+/// that a new key is everywhere at once.
+#[derive(Clone, Debug)]
+pub struct Keyring(Arc<RwLock<KeyRing>>);
+
+#[derive(Debug)]
+struct KeyRing {
+    current: MasterKey,
+    old: Vec<MasterKey>,
+}
+
+/// Why a sealed secret stays shut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecryptError {
+    /// Too short to have been sealed.
+    #[error("too short to be a sealed secret")]
+    TooShort,
+    /// Sealed with a key that is not on the ring.
+    #[error("sealed with the master key {}, which is not on the ring", format_key_id(*.0))]
+    UnknownKey(MasterKeyId),
+    /// Changed since it was sealed, or moved from another place.
+    #[error("changed since it was sealed, or moved from another place")]
+    AuthenticationFailed,
+}
+
+impl From<DecryptError> for Fault {
+    fn from(cause: DecryptError) -> Self {
+        Self::from_cause("open a sealed secret", cause)
+    }
+}
+
+impl Keyring {
+    /// A ring of the key that seals and older ones that only open.
+    pub fn new(current: MasterKey, old: Vec<MasterKey>) -> Self {
+        Self(Arc::new(RwLock::new(KeyRing { current, old })))
+    }
+
+    /// Seals with another key from now on; the one before still opens.
+    pub fn rotate(&self, next: MasterKey) {
+        let mut ring = self.0.write();
+        let before = std::mem::replace(&mut ring.current, next);
+        ring.old.push(before);
+    }
+
+    /// The short name of the key that seals.
+    pub fn current_key_id(&self) -> MasterKeyId {
+        self.0.read().current.id()
+    }
+
+    /// The short names of those that only open.
+    pub fn old_key_ids(&self) -> Vec<MasterKeyId> {
+        self.0.read().old.iter().map(MasterKey::id).collect()
+    }
+
+    /// Seals a secret for its place, `table.column:row id`: key id, nonce, ciphertext.
+    pub fn encrypt(&self, place: &str, plain: &[u8], chance: &Rng) -> Result<Vec<u8>, Fault> {
+        let nonce: [u8; NONCE] = chance.random_bytes()?;
+        let payload = Payload {
+            msg: plain,
+            aad: place.as_bytes(),
+        };
+        let current = self.0.read().current.clone();
+        let shut = current.cipher().encrypt(&XNonce::from(nonce), payload);
+        let shut = shut.map_err(|error| Fault::new(format!("seal a secret: {error}")))?;
+        Ok([&current.id()[..], &nonce[..], &shut[..]].concat())
+    }
+
+    /// Opens what was sealed for this same place, with whichever key it was sealed.
+    pub fn decrypt(&self, place: &str, sealed: &[u8]) -> Result<Vec<u8>, DecryptError> {
+        let (id, rest) = split_prefix::<KEY_ID>(sealed)?;
+        let (nonce, shut) = split_prefix::<NONCE>(rest)?;
+        let ring = self.0.read();
+        let mut keys = ring.all_keys().filter(|key| key.id() == id).peekable();
+        if keys.peek().is_none() {
+            return Err(DecryptError::UnknownKey(id));
+        }
+        let aad = place.as_bytes();
+        keys.find_map(|key| {
+            let payload = Payload { msg: shut, aad };
+            key.cipher().decrypt(&XNonce::from(nonce), payload).ok()
+        })
+        .ok_or(DecryptError::AuthenticationFailed)
+    }
+
+    /// Whether a sealed secret needs no new seal after the keys were changed.
+    pub fn is_encrypted_with_current_key(&self, sealed: &[u8]) -> bool {
+        sealed.starts_with(&self.current_key_id())
+    }
+}
+
+impl KeyRing {
+    fn all_keys(&self) -> impl Iterator<Item = &MasterKey> {
+        std::iter::once(&self.current).chain(&self.old)
+    }
+}
+
+fn split_prefix<const N: usize>(bytes: &[u8]) -> Result<([u8; N], &[u8]), DecryptError> {
+    let (head, rest) = bytes.split_first_chunk().ok_or(DecryptError::TooShort)?;
+    Ok((*head, rest))
+}
+
+/// A key's short name as it is written.
+pub fn format_key_id(id: MasterKeyId) -> String {
+    format!("{:08x}", u32::from_be_bytes(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DecryptError, Keyring, MasterKey, MasterKeyError};
+    use crate::Rng;
+
+    const PLACE: &str = "apps.consumer_secret:17";
+
+    fn key(seed: u64) -> MasterKey {
+        MasterKey::generate(&Rng::from_seed(seed)).unwrap()
+    }
+
+    fn ring(seed: u64) -> Keyring {
+        Keyring::new(key(seed), Vec::new())
+    }
+
+    fn sealed(plain: &[u8]) -> Vec<u8> {
+        ring(1).encrypt(PLACE, plain, &Rng::Os).unwrap()
+    }
+
+    #[test]
+    fn what_was_sealed_opens() {
+        for plain in [&b""[..], b"kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw"] {
+            assert_eq!(ring(1).decrypt(PLACE, &sealed(plain)).unwrap(), plain);
+        }
+        assert_ne!(sealed(b"same"), sealed(b"same"), "a fresh nonce each time");
+    }
+
+    #[test]
+    fn another_key_does_not_open() {
+        let shut = sealed(b"secret");
+        let refused = ring(2).decrypt(PLACE, &shut);
+        assert_eq!(refused, Err(DecryptError::UnknownKey(key(1).id())));
+        // The other key's id on it does not help.
+        let mut renamed = shut;
+        renamed[..4].copy_from_slice(&key(2).id());
+        assert_eq!(
+            ring(2).decrypt(PLACE, &renamed),
+            Err(DecryptError::AuthenticationFailed)
+        );
+    }
+
+    #[test]
+    fn a_moved_secret_does_not_open() {
+        let shut = sealed(b"secret");
+        for place in ["apps.consumer_secret:18", "apps.bearer:17", ""] {
+            assert_eq!(
+                ring(1).decrypt(place, &shut),
+                Err(DecryptError::AuthenticationFailed)
+            );
+        }
+    }
+
+    #[test]
+    fn any_flipped_bit_is_seen() {
+        let shut = sealed(b"secret");
+        for bit in 0..shut.len() * 8 {
+            let mut changed = shut.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert!(ring(1).decrypt(PLACE, &changed).is_err(), "bit {bit}");
+        }
+        for length in 0..shut.len() {
+            assert!(ring(1).decrypt(PLACE, &shut[..length]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn an_old_key_still_opens() {
+        let shut = sealed(b"secret");
+        let turned = Keyring::new(key(2), vec![key(3), key(1)]);
+        assert_eq!(turned.decrypt(PLACE, &shut).unwrap(), b"secret");
+        assert!(ring(1).is_encrypted_with_current_key(&shut));
+        assert!(!turned.is_encrypted_with_current_key(&shut));
+        let again = turned.encrypt(PLACE, b"secret", &Rng::Os).unwrap();
+        assert!(turned.is_encrypted_with_current_key(&again));
+    }
+
+    #[test]
+    fn a_ring_is_turned_wherever_it_is_held() {
+        let ring = ring(1);
+        let held = ring.clone();
+        let shut = held.encrypt(PLACE, b"secret", &Rng::Os).unwrap();
+        ring.rotate(key(2));
+        assert_eq!(
+            (held.current_key_id(), held.old_key_ids()),
+            (key(2).id(), vec![key(1).id()])
+        );
+        assert_eq!(held.decrypt(PLACE, &shut).unwrap(), b"secret");
+        assert!(!held.is_encrypted_with_current_key(&shut));
+    }
+
+    #[test]
+    fn a_key_file_is_read_back() {
+        let text = key(1).encode();
+        let text = text.expose_secret();
+        let commented = format!("# keep apart from the database\n\n  {text}");
+        assert_eq!(MasterKey::parse(&commented).unwrap().id(), key(1).id());
+        assert_eq!(text.lines().count(), 1);
+
+        let refusal = |text: &str| MasterKey::parse(text).unwrap_err();
+        assert_eq!(refusal(""), MasterKeyError::Format);
+        assert_eq!(refusal(&format!("{text}{text}")), MasterKeyError::Format);
+        assert_eq!(refusal("locum-key-2 00000000 AA"), MasterKeyError::Format);
+        assert_eq!(refusal("locum-key-1 00000000 AA"), MasterKeyError::Bytes);
+        let zeros = format!("locum-key-1 00000000 {}", "A".repeat(43));
+        assert_eq!(refusal(&zeros), MasterKeyError::Id);
+    }
+
+    #[test]
+    fn a_key_is_not_printed() {
+        let text = key(1).encode();
+        let secret = text
+            .expose_secret()
+            .split(' ')
+            .nth(2)
+            .unwrap()
+            .trim()
+            .to_owned();
+        let shown = format!("{:?} {:?} {text:?}", key(1), ring(1));
+        assert!(!shown.contains(&secret), "{shown}");
+        assert!(!shown.contains("[1"), "{shown}");
+    }
+}

@@ -1,0 +1,116 @@
+//! Where random bytes come from: the operating system, or a seed in a test world.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng};
+
+use crate::Fault;
+
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// A source of random bytes.
+#[derive(Clone, Debug, Default)]
+pub enum Rng {
+    /// The operating system's source.
+    #[default]
+    Os,
+    /// The same bytes for the same seed, in a test world.
+    Seeded(Arc<Mutex<ChaCha20Rng>>),
+}
+
+impl Rng {
+    /// A source that gives the same bytes for the same seed.
+    pub fn from_seed(seed: u64) -> Self {
+        Self::Seeded(Arc::new(Mutex::new(ChaCha20Rng::seed_from_u64(seed))))
+    }
+
+    /// Fills `bytes`. Fails only when the operating system has no randomness to give.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one home of the system's randomness"
+    )]
+    pub fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), Fault> {
+        match self {
+            Self::Os => getrandom::fill(bytes)
+                .map_err(|error| Fault::new(format!("the system gave no random bytes: {error}"))),
+            Self::Seeded(source) => {
+                source.lock().fill_bytes(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// `N` random bytes.
+    pub fn random_bytes<const N: usize>(&self) -> Result<[u8; N], Fault> {
+        let mut bytes = [0; N];
+        self.fill_bytes(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// `length` characters of `A–Z a–z 0–9`, 5.95 bits each, without bias.
+    pub fn random_token(&self, length: usize) -> Result<String, Fault> {
+        let mut text = String::with_capacity(length);
+        let mut pool = [0_u8; 64];
+        while text.len() < length {
+            self.fill_bytes(&mut pool)?;
+            // 248 is the largest multiple of 62 in a byte; what lies above would favour some letters.
+            let letters = pool.iter().filter(|byte| **byte < 248);
+            let letters = letters.filter_map(|byte| ALPHABET.get(usize::from(byte % 62)));
+            text.extend(
+                letters
+                    .take(length - text.len())
+                    .map(|letter| char::from(*letter)),
+            );
+        }
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rng;
+
+    /// A hundred thousand tokens: none twice, and every letter at every place as often as any other.
+    #[test]
+    fn tokens_show_no_pattern() {
+        const TOKENS: u32 = 100_000;
+        const LENGTH: usize = 22;
+        let mut seen = std::collections::HashSet::new();
+        let mut counts = vec![[0_u32; 256]; LENGTH];
+        for _ in 0..TOKENS {
+            let token = Rng::Os.random_token(LENGTH).unwrap();
+            for (place, letter) in token.bytes().enumerate() {
+                counts[place][usize::from(letter)] += 1;
+            }
+            assert!(seen.insert(token), "the same token twice");
+        }
+        let expected = f64::from(TOKENS) / 62.0;
+        for (place, counts) in counts.iter().enumerate() {
+            let used = counts.iter().filter(|count| **count > 0);
+            let off = |count: &u32| (f64::from(*count) - expected).powi(2) / expected;
+            let chi: f64 = used.clone().map(off).sum();
+            assert_eq!(used.count(), 62, "place {place}");
+            // 61 degrees of freedom: above 130 once in ten million.
+            assert!(chi < 130.0, "place {place}: {chi}");
+        }
+    }
+
+    #[test]
+    fn a_seed_repeats_itself() {
+        let (one, other) = (Rng::from_seed(7), Rng::from_seed(7));
+        assert_eq!(
+            one.random_token(40).unwrap(),
+            other.random_token(40).unwrap()
+        );
+        assert_ne!(
+            one.random_token(40).unwrap(),
+            Rng::from_seed(8).random_token(40).unwrap()
+        );
+        assert_ne!(
+            Rng::Os.random_token(40).unwrap(),
+            Rng::Os.random_token(40).unwrap()
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! Who may come in: how many connections altogether, and how many from one address.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::limits::ListenerLimits;
+use crate::stats::ListenerStats;
+
+/// The door's counts of who is inside.
+#[derive(Debug)]
+pub(crate) struct AdmissionControl {
+    max: usize,
+    max_per_address: usize,
+    open_connections: AtomicUsize,
+    by_address: Mutex<HashMap<IpAddr, usize>>,
+    released: Notify,
+    stats: Arc<ListenerStats>,
+}
+
+impl AdmissionControl {
+    pub(crate) fn new(limits: &ListenerLimits, stats: Arc<ListenerStats>) -> Arc<Self> {
+        Arc::new(Self {
+            max: limits.max_connections,
+            max_per_address: limits.max_connections_per_ip,
+            open_connections: AtomicUsize::new(0),
+            by_address: Mutex::default(),
+            released: Notify::new(),
+            stats,
+        })
+    }
+
+    /// A permit for one more connection, unless there are too many.
+    pub(crate) fn try_admit(self: &Arc<Self>, addr: Option<IpAddr>) -> Option<ConnectionPermit> {
+        if self.open_connections.load(Ordering::Acquire) >= self.max {
+            self.stats.refused.increment();
+            return None;
+        }
+        let address = addr.map(client_network);
+        if let Some(address) = address {
+            let mut by_address = self.by_address.lock();
+            let count = by_address.entry(address).or_default();
+            if *count >= self.max_per_address {
+                self.stats.refused_by_address.increment();
+                return None;
+            }
+            *count += 1;
+        }
+        self.open_connections.fetch_add(1, Ordering::AcqRel);
+        self.stats.accepted.increment();
+        self.stats.open.increment();
+        Some(ConnectionPermit {
+            admission: Arc::clone(self),
+            address,
+        })
+    }
+
+    /// Waits until nobody is inside.
+    pub(crate) async fn wait_until_empty(&self) {
+        loop {
+            let mut left = std::pin::pin!(self.released.notified());
+            left.as_mut().enable();
+            if self.open_connections.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            left.await;
+        }
+    }
+}
+
+/// The place of one connection; dropping it makes room.
+#[derive(Debug)]
+pub(crate) struct ConnectionPermit {
+    admission: Arc<AdmissionControl>,
+    address: Option<IpAddr>,
+}
+
+impl Drop for ConnectionPermit {
+    fn drop(&mut self) {
+        let admission = &self.admission;
+        if let Some(address) = self.address {
+            let mut by_address = admission.by_address.lock();
+            if let Some(count) = by_address.get_mut(&address) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    by_address.remove(&address);
+                }
+            }
+        }
+        admission.stats.open.decrement();
+        if admission.open_connections.fetch_sub(1, Ordering::AcqRel) == 1 {
+            admission.released.notify_waiters();
+        }
+    }
+}
+
+/// What counts as one client: an IPv4 address, or the half of an IPv6 address that names a site.
+fn client_network(addr: IpAddr) -> IpAddr {
+    match addr {
+        IpAddr::V4(_) => addr,
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from(u128::from(v6) & (u128::MAX << 64))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admission(max: usize, per_address: usize) -> Arc<AdmissionControl> {
+        let limits = ListenerLimits {
+            max_connections: max,
+            max_connections_per_ip: per_address,
+            ..ListenerLimits::default()
+        };
+        AdmissionControl::new(&limits, Arc::default())
+    }
+
+    #[test]
+    fn room_is_given_back() {
+        let admission = admission(3, 2);
+        let (one, two): (IpAddr, IpAddr) =
+            ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        let first = admission.try_admit(Some(one));
+        let _second = admission.try_admit(Some(one)).unwrap();
+        assert!(admission.try_admit(Some(one)).is_none());
+        let _third = admission.try_admit(Some(two)).unwrap();
+        assert!(admission.try_admit(None).is_none());
+        drop(first);
+        assert!(admission.try_admit(Some(one)).is_some());
+        assert_eq!(admission.by_address.lock().len(), 2);
+    }
+
+    #[test]
+    fn one_ipv6_site_is_one_client() {
+        let admission = admission(9, 1);
+        let _first = admission
+            .try_admit(Some("2001:db8::1".parse().unwrap()))
+            .unwrap();
+        assert!(
+            admission
+                .try_admit(Some("2001:db8::2".parse().unwrap()))
+                .is_none()
+        );
+        assert!(
+            admission
+                .try_admit(Some("2001:db8:0:1::1".parse().unwrap()))
+                .is_some()
+        );
+    }
+}

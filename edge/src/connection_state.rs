@@ -1,0 +1,157 @@
+//! What one connection is doing, shared by its socket, its requests and its driver.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::limits::ListenerLimits;
+
+/// How long a client is given to read the last answer before the socket is dropped.
+const LINGER_TIME: Duration = Duration::from_secs(2);
+
+/// Why a connection's time is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CloseReason {
+    Header,
+    Idle,
+    Write,
+    Linger,
+}
+
+/// A moment in a connection's life, or never.
+#[derive(Debug, Default)]
+struct AtomicMoment(AtomicU64);
+
+/// What one connection is doing. Moments are milliseconds since it was accepted.
+#[derive(Debug)]
+pub(crate) struct ConnectionState {
+    accepted: Instant,
+    active: AtomicUsize,
+    request_count: AtomicU64,
+    contradictory_request: AtomicU64,
+    http2: AtomicBool,
+    idle_since: AtomicMoment,
+    head_since: AtomicMoment,
+    write_blocked_since: AtomicMoment,
+    linger_since: AtomicMoment,
+}
+
+impl ConnectionState {
+    pub(crate) fn start() -> Arc<Self> {
+        Arc::new(Self {
+            accepted: Instant::now(),
+            active: AtomicUsize::new(0),
+            request_count: AtomicU64::new(0),
+            contradictory_request: AtomicU64::new(0),
+            http2: AtomicBool::new(false),
+            idle_since: AtomicMoment::default(),
+            head_since: AtomicMoment::default(),
+            write_blocked_since: AtomicMoment::default(),
+            linger_since: AtomicMoment::default(),
+        })
+    }
+
+    /// Begins a request; says whether its head must not be believed.
+    pub(crate) fn start_request(self: &Arc<Self>) -> (InFlightRequest, bool) {
+        self.active.fetch_add(1, Ordering::AcqRel);
+        let number = self.request_count.fetch_add(1, Ordering::AcqRel) + 1;
+        let believed = self.contradictory_request.load(Ordering::Acquire) != number;
+        (InFlightRequest(Arc::clone(self)), believed)
+    }
+
+    pub(crate) fn mark_contradictory(&self, number: u64) {
+        self.contradictory_request.store(number, Ordering::Release);
+    }
+
+    pub(crate) fn set_http2(&self) {
+        self.http2.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_http2(&self) -> bool {
+        self.http2.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_inside_head(&self, within: bool) {
+        self.set_moment(&self.head_since, within);
+    }
+
+    pub(crate) fn set_write_blocked(&self, blocked: bool) {
+        self.set_moment(&self.write_blocked_since, blocked);
+    }
+
+    pub(crate) fn start_linger(&self) {
+        self.set_moment(&self.linger_since, true);
+    }
+
+    /// Whether no request is in flight.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.active.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether nothing is in flight and nothing waits to be written.
+    pub(crate) fn can_close(&self) -> bool {
+        self.is_idle()
+            && self.write_blocked_since.get().is_none()
+            && self.linger_since.get().is_none()
+    }
+
+    /// When this connection's time is up, if it stays as it is.
+    pub(crate) fn next_deadline(&self, limits: &ListenerLimits) -> Option<(Instant, CloseReason)> {
+        let at = |since: u64, wait| self.accepted + Duration::from_millis(since) + wait;
+        let rest = self.idle_since.get().unwrap_or(0);
+        if let Some(since) = self.linger_since.get().filter(|_| self.is_idle()) {
+            return Some((at(since.max(rest), LINGER_TIME), CloseReason::Linger));
+        }
+        let blocked = self.write_blocked_since.get();
+        let write = blocked.map(|since| (at(since, limits.write_timeout), CloseReason::Write));
+        if !self.is_idle() {
+            return write;
+        }
+        let first = self.request_count.load(Ordering::Acquire) == 0 && !self.is_http2();
+        let read = match self.head_since.get() {
+            _ if first => (at(0, limits.header_timeout), CloseReason::Header),
+            Some(head) => (
+                at(head.max(rest), limits.header_timeout),
+                CloseReason::Header,
+            ),
+            None => (at(rest, limits.idle_timeout), CloseReason::Idle),
+        };
+        Some(write.filter(|write| write.0 < read.0).unwrap_or(read))
+    }
+
+    fn set_moment(&self, moment: &AtomicMoment, holds: bool) {
+        let known = moment.0.load(Ordering::Relaxed) != 0;
+        if holds && !known {
+            self.mark_moment(moment);
+        } else if !holds && known {
+            moment.0.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn mark_moment(&self, moment: &AtomicMoment) {
+        let now = u64::try_from(self.accepted.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
+        moment.0.store(now + 1, Ordering::Release);
+    }
+}
+
+impl AtomicMoment {
+    fn get(&self) -> Option<u64> {
+        self.0.load(Ordering::Acquire).checked_sub(1)
+    }
+}
+
+/// One request from its head to the end of its answer.
+#[derive(Debug)]
+pub(crate) struct InFlightRequest(Arc<ConnectionState>);
+
+impl Drop for InFlightRequest {
+    fn drop(&mut self) {
+        let life = &self.0;
+        if life.active.load(Ordering::Acquire) == 1 {
+            life.mark_moment(&life.idle_since);
+        }
+        life.active.fetch_sub(1, Ordering::AcqRel);
+    }
+}

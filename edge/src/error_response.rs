@@ -1,0 +1,61 @@
+//! The few answers that the edge gives by itself.
+
+use http::header::{CONNECTION, CONTENT_TYPE};
+use http::{HeaderValue, Response, StatusCode, Version};
+
+use crate::body::Body;
+
+/// An answer in the form of a problem, without any further detail.
+pub(crate) fn problem_response(
+    status: StatusCode,
+    version: Version,
+    close: bool,
+) -> Response<Body> {
+    let mut response = Response::new(Body::full(problem_json(status)));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("application/problem+json"),
+    );
+    if close && version < Version::HTTP_2 {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// The same answer as bytes, for a connection that no request came from.
+pub(crate) fn raw_problem_response(status: StatusCode) -> Vec<u8> {
+    let body = problem_json(status);
+    let date = httpdate::fmt_http_date(system_now());
+    let retry = if status == StatusCode::SERVICE_UNAVAILABLE {
+        "retry-after: 1\r\n"
+    } else {
+        ""
+    };
+    format!(
+        "HTTP/1.1 {} {}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\n\
+         {retry}connection: close\r\ndate: {date}\r\n\r\n{body}",
+        status.as_u16(),
+        reason_phrase(status),
+        body.len(),
+    )
+    .into_bytes()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a Date header speaks of the real time"
+)]
+fn system_now() -> std::time::SystemTime {
+    std::time::SystemTime::now()
+}
+
+fn reason_phrase(status: StatusCode) -> &'static str {
+    status.canonical_reason().unwrap_or("Error")
+}
+
+fn problem_json(status: StatusCode) -> String {
+    let (name, code) = (reason_phrase(status), status.as_u16());
+    format!(r#"{{"title":"{name}","type":"about:blank","status":{code},"detail":"{name}"}}"#)
+}

@@ -1,0 +1,230 @@
+//! From a request to its answer: the last checks, the handler, and its panics.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use http::header::{CONNECTION, EXPECT, HOST, HeaderValue};
+use http::{Request, Response, StatusCode, Version};
+use hyper::body::Incoming;
+
+use crate::body::Body;
+use crate::body_drain::{BodyDrain, UnreadBody};
+use crate::connection_state::{ConnectionState, InFlightRequest};
+use crate::error_response::problem_response;
+use crate::limits::ListenerLimits;
+use crate::stats::ListenerStats;
+
+/// Answers requests. A clone answers as well as the original.
+pub trait Handler: Clone + Send + Sync + 'static {
+    /// Answers one request; dropped midway when the client leaves.
+    fn call(&self, request: Request<Body>) -> impl Future<Output = Response<Body>> + Send;
+}
+
+impl<F, A> Handler for F
+where
+    F: Fn(Request<Body>) -> A + Clone + Send + Sync + 'static,
+    A: Future<Output = Response<Body>> + Send,
+{
+    fn call(&self, request: Request<Body>) -> impl Future<Output = Response<Body>> + Send {
+        self(request)
+    }
+}
+
+/// Where a request came from; stands in the request's extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// The other end of the connection; none for a Unix socket.
+    pub addr: Option<SocketAddr>,
+}
+
+type ResponseFuture = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+
+/// A handler of whatever type, so that the connection's code is compiled once, here.
+pub(crate) trait DynHandler: Send + Sync {
+    fn call(self: Arc<Self>, request: Request<Body>) -> ResponseFuture;
+}
+
+impl<H: Handler> DynHandler for H {
+    fn call(self: Arc<Self>, request: Request<Body>) -> ResponseFuture {
+        Box::pin(async move { Handler::call(&*self, request).await })
+    }
+}
+
+/// What all connections of a listener share to answer with.
+pub(crate) struct ServiceContext {
+    pub(crate) handler: Arc<dyn DynHandler>,
+    pub(crate) limits: ListenerLimits,
+    pub(crate) stats: Arc<ListenerStats>,
+}
+
+/// One connection's view of it.
+pub(crate) struct ConnectionService {
+    pub(crate) context: Arc<ServiceContext>,
+    pub(crate) state: Arc<ConnectionState>,
+    pub(crate) peer: Peer,
+}
+
+impl hyper::service::Service<Request<Incoming>> for ConnectionService {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = RequestFuture;
+
+    fn call(&self, request: Request<Incoming>) -> RequestFuture {
+        let ServiceContext {
+            handler,
+            limits,
+            stats,
+        } = &*self.context;
+        stats.requests.increment();
+        let (in_flight, believed) = self.state.start_request();
+        let version = request.version();
+        let (left, waits) = (
+            UnreadBody::default(),
+            request.headers().contains_key(EXPECT),
+        );
+        let state = if let Some(status) = request_rejection(&request, believed, limits) {
+            stats.bad_requests.increment();
+            HandlerState::Ready(Some(problem_response(status, version, true)))
+        } else {
+            let mut request = request.map(|body| Body::from_incoming(body, limits, stats, &left));
+            request.extensions_mut().insert(self.peer);
+            HandlerState::Running(Arc::clone(handler).call(request))
+        };
+        RequestFuture {
+            state,
+            in_flight: Some(in_flight),
+            stats: Arc::clone(stats),
+            version,
+            unread_body: left,
+            expects_continue: waits,
+        }
+    }
+}
+
+/// An answer being made.
+pub(crate) struct RequestFuture {
+    state: HandlerState,
+    in_flight: Option<InFlightRequest>,
+    stats: Arc<ListenerStats>,
+    version: Version,
+    /// What of the request's body nobody read.
+    unread_body: UnreadBody,
+    /// The client sends its body when it is told to.
+    expects_continue: bool,
+}
+
+enum HandlerState {
+    Ready(Option<Response<Body>>),
+    Running(ResponseFuture),
+    /// It is there, and the request's body is read to its end.
+    Draining(Option<Response<Body>>, BodyDrain),
+}
+
+impl Future for RequestFuture {
+    type Output = Result<Response<Body>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let response = match &mut this.state {
+            HandlerState::Ready(response) => response.take().unwrap_or_default(),
+            HandlerState::Running(coming) => {
+                let answered = catch_unwind(AssertUnwindSafe(|| coming.as_mut().poll(cx)));
+                let response = match answered {
+                    Ok(Poll::Pending) => return Poll::Pending,
+                    Ok(Poll::Ready(response)) => response,
+                    Err(panic) => panic_response(&*panic, &this.stats, this.version),
+                };
+                // What the handler did not read is dropped with it.
+                this.state = HandlerState::Ready(None);
+                let (response, rest) = this.finish_response(response);
+                if let Some(rest) = rest {
+                    this.state = HandlerState::Draining(Some(response), rest);
+                    return self.poll(cx);
+                }
+                response
+            }
+            HandlerState::Draining(response, rest) => {
+                let at_end = ready!(rest.poll(cx));
+                let response = response.take().unwrap_or_default();
+                if at_end {
+                    response
+                } else {
+                    set_connection_close(response)
+                }
+            }
+        };
+        let in_flight = this.in_flight.take();
+        Poll::Ready(Ok(response.map(|body| match in_flight {
+            Some(in_flight) => body.track_in_flight(in_flight),
+            None => body,
+        })))
+    }
+}
+
+impl RequestFuture {
+    /// An answer as it goes out, and the rest of a body that is to be read before it does.
+    fn finish_response(&self, response: Response<Body>) -> (Response<Body>, Option<BodyDrain>) {
+        let unread = [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE];
+        let left = self.unread_body.lock().take();
+        if self.version >= Version::HTTP_2 {
+            return (response, None);
+        }
+        let goes = unread.contains(&response.status());
+        match left.map(BodyDrain::from_incoming) {
+            Some(Ok(rest)) if !goes && !self.expects_continue => (response, Some(rest)),
+            None if !goes => (response, None),
+            _ => (set_connection_close(response), None),
+        }
+    }
+}
+
+/// Says good-bye with an answer that leaves its request's body unread.
+fn set_connection_close(mut response: Response<Body>) -> Response<Body> {
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(CONNECTION, close);
+    response
+}
+
+/// Why a request does not reach the handler, if it does not.
+fn request_rejection(
+    request: &Request<Incoming>,
+    believed: bool,
+    limits: &ListenerLimits,
+) -> Option<StatusCode> {
+    let (uri, headers) = (request.uri(), request.headers());
+    let hosts = headers.get_all(HOST).iter().count();
+    let named = match request.version() {
+        Version::HTTP_11 => hosts == 1,
+        Version::HTTP_2 => hosts == 1 || (hosts == 0 && uri.authority().is_some()),
+        _ => hosts <= 1,
+    };
+    let target = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
+    if !believed || !named {
+        Some(StatusCode::BAD_REQUEST)
+    } else if target > limits.max_uri {
+        Some(StatusCode::URI_TOO_LONG)
+    } else if headers.len() > limits.max_headers {
+        Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
+    } else {
+        None
+    }
+}
+
+fn panic_response(
+    panic: &(dyn Any + Send),
+    stats: &ListenerStats,
+    version: Version,
+) -> Response<Body> {
+    stats.panics.increment();
+    let said = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(panic = said.unwrap_or("?"), "a handler panicked");
+    problem_response(StatusCode::INTERNAL_SERVER_ERROR, version, false)
+}

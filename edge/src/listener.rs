@@ -1,0 +1,120 @@
+//! The sockets that clients come to.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
+
+use crate::monitored_stream::SocketStream;
+use crate::stats::ListenerStats;
+
+/// Connections that the kernel holds until they are taken up.
+const BACKLOG: u32 = 4096;
+
+/// A bound socket, not yet served.
+#[derive(Debug)]
+pub struct Listener {
+    socket: ListenerSocket,
+    stats: Arc<ListenerStats>,
+}
+
+#[derive(Debug)]
+enum ListenerSocket {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+/// Binds a TCP socket; port 0 takes a free one. Needs a runtime around it.
+pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
+    let socket = if addr.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(addr)?;
+    Ok(Listener::from_socket(ListenerSocket::Tcp(
+        socket.listen(BACKLOG)?,
+    )))
+}
+
+/// Binds a Unix socket that only its owner may use, in place of one that nobody serves any more.
+/// The file goes when the listener does. Needs a runtime around it.
+pub fn bind_unix(path: &Path) -> io::Result<Listener> {
+    remove_stale_socket(path)?;
+    let socket = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    Ok(Listener::from_socket(ListenerSocket::Unix(
+        socket,
+        path.to_owned(),
+    )))
+}
+
+fn remove_stale_socket(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.file_type().is_socket() => Err(io::ErrorKind::AlreadyExists.into()),
+        Ok(_) if std::os::unix::net::UnixStream::connect(path).is_ok() => {
+            Err(io::ErrorKind::AddrInUse.into())
+        }
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+impl Listener {
+    /// Takes over a socket bound elsewhere, such as by the process before this one.
+    pub fn from_std(listener: std::net::TcpListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Self::from_socket(ListenerSocket::Tcp(
+            TcpListener::from_std(listener)?,
+        )))
+    }
+
+    /// The address bound, with the port really taken; none for a Unix socket.
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        match &self.socket {
+            ListenerSocket::Tcp(listener) => listener.local_addr().ok(),
+            ListenerSocket::Unix(..) => None,
+        }
+    }
+
+    /// The counts of this listener, to keep while it is served.
+    pub fn stats(&self) -> Arc<ListenerStats> {
+        Arc::clone(&self.stats)
+    }
+
+    pub(crate) async fn accept(&self) -> io::Result<(SocketStream, Option<SocketAddr>)> {
+        match &self.socket {
+            ListenerSocket::Tcp(listener) => {
+                let (stream, addr) = listener.accept().await?;
+                let _best_effort = stream.set_nodelay(true);
+                let addr = SocketAddr::new(addr.ip().to_canonical(), addr.port());
+                Ok((SocketStream::Tcp(stream), Some(addr)))
+            }
+            ListenerSocket::Unix(listener, _) => {
+                let (stream, _) = listener.accept().await?;
+                Ok((SocketStream::Unix(stream), None))
+            }
+        }
+    }
+
+    fn from_socket(socket: ListenerSocket) -> Self {
+        Self {
+            socket,
+            stats: Arc::default(),
+        }
+    }
+}
+
+impl Drop for ListenerSocket {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path) = self {
+            let _already_gone = fs::remove_file(path);
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! Where files are kept: in a folder, or in a bucket with a folder beside it for what is not whole yet.
+
+use std::fmt;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path as Folder, PathBuf};
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{
+    Error, GetOptions, GetRange, GetResultPayload, MultipartUpload, ObjectStore, ObjectStoreExt,
+};
+
+use crate::{Bucket, MediaFormat};
+
+/// Bytes that are gathered before they are written.
+const PART_BYTES: usize = 1024 * 1024;
+/// The same for a bucket, where 5 MiB is the least and all but the last are of one size.
+const BUCKET_PART_BYTES: usize = 8 * 1024 * 1024;
+/// Below this is what is on its way: it stays in the folder.
+const UPLOADS_PREFIX: &str = "uploads/";
+/// What is written to see whether a bucket takes it.
+const CHECK_FILE: &str = "locum-check";
+
+/// The store of files failed.
+#[derive(Debug, thiserror::Error)]
+#[error("the store of files: {0}")]
+pub struct FileStoreError(#[from] Error);
+
+/// Files by name. Copies share one store.
+#[derive(Clone)]
+pub struct FileStore {
+    local: Arc<dyn ObjectStore>,
+    bucket: Option<Arc<dyn ObjectStore>>,
+    folder: PathBuf,
+}
+
+impl fmt::Debug for FileStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.bucket {
+            Some(bucket) => write!(f, "Files({bucket}, {})", self.local),
+            None => write!(f, "Files({})", self.local),
+        }
+    }
+}
+
+/// A part of a file, its bytes to come.
+pub struct FileRange {
+    /// Bytes of the whole file.
+    pub size: u64,
+    /// Which of them come.
+    pub range: Range<u64>,
+    /// The bytes.
+    pub bytes: BoxStream<'static, Result<Bytes, FileStoreError>>,
+}
+
+impl fmt::Debug for FileRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Piece({:?} of {})", self.range, self.size)
+    }
+}
+
+impl FileStore {
+    /// Files in a folder, which is made when it is not there. What was written is on the disk.
+    pub fn local(folder: &Folder) -> Result<Self, FileStoreError> {
+        std::fs::create_dir_all(folder).map_err(|source| Error::Generic {
+            store: "folder",
+            source: source.into(),
+        })?;
+        let store = LocalFileSystem::new_with_prefix(folder)?;
+        let store = store.with_automatic_cleanup(true).with_fsync(true);
+        Ok(Self {
+            local: Arc::new(store),
+            bucket: None,
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// With a bucket for whatever is whole. What lies in the folder already is still found there.
+    pub fn with_bucket(self, bucket: &Bucket) -> Result<Self, FileStoreError> {
+        Ok(Self {
+            bucket: Some(bucket.open()?),
+            ..self
+        })
+    }
+
+    /// Moves whole files that lie in the folder to the bucket, if there is one: what an import copied,
+    /// or what was kept before there was a bucket. How many they were.
+    pub async fn move_to_bucket(&self) -> Result<u64, FileStoreError> {
+        let Some(bucket) = &self.bucket else {
+            return Ok(0);
+        };
+        let mut found = self.local.list(None);
+        let mut moved = 0;
+        while let Some(file) = found.try_next().await? {
+            let name = file.location.as_ref();
+            if name.starts_with(UPLOADS_PREFIX) {
+                continue;
+            }
+            // One of the same name and size is what an earlier move left, or an import made again.
+            let there = optional_object(bucket.head(&file.location).await)?;
+            if there.is_none_or(|kept| kept.size != file.size) {
+                self.concatenate(&[name.to_owned()], name).await?;
+            }
+            self.local.delete(&file.location).await?;
+            moved += 1;
+        }
+        Ok(moved)
+    }
+
+    /// Whether the bucket, if there is one, lets files be written and deleted.
+    pub async fn check_bucket(&self) -> Result<(), FileStoreError> {
+        let Some(bucket) = &self.bucket else {
+            return Ok(());
+        };
+        let name = parse_path(CHECK_FILE)?;
+        bucket
+            .put(&name, Bytes::from_static(b"locum").into())
+            .await?;
+        Ok(bucket.delete(&name).await?)
+    }
+
+    /// Where a file of this name is written.
+    fn write_target(&self, name: &str) -> &Arc<dyn ObjectStore> {
+        let bucket = self.bucket.as_ref();
+        bucket
+            .filter(|_| !name.starts_with(UPLOADS_PREFIX))
+            .unwrap_or(&self.local)
+    }
+
+    /// Where it may be found: the folder is looked at first, which costs next to nothing.
+    fn read_locations(&self, name: &str) -> impl Iterator<Item = &Arc<dyn ObjectStore>> {
+        let bucket = self.bucket.as_ref();
+        let bucket = bucket.filter(|_| !name.starts_with(UPLOADS_PREFIX));
+        std::iter::once(&self.local).chain(bucket)
+    }
+
+    /// Stores a small file whole, in the place of one of the same name.
+    pub async fn put(&self, name: &str, bytes: impl Into<Bytes>) -> Result<(), FileStoreError> {
+        let target = self.write_target(name);
+        target.put(&parse_path(name)?, bytes.into().into()).await?;
+        Ok(())
+    }
+
+    /// Begins a file that is there, whole, once it is finished.
+    pub async fn start_write(&self, name: &str) -> Result<FileWriter, FileStoreError> {
+        let target = self.write_target(name);
+        let local = Arc::ptr_eq(target, &self.local);
+        Ok(FileWriter {
+            upload: target.put_multipart(&parse_path(name)?).await?,
+            part_bytes: if local { PART_BYTES } else { BUCKET_PART_BYTES },
+            buffer: BytesMut::new(),
+            written: 0,
+        })
+    }
+
+    /// A part of a file, or all of it; none when there is no such file or no such part.
+    pub async fn read(
+        &self,
+        name: &str,
+        range: Option<GetRange>,
+    ) -> Result<Option<FileRange>, FileStoreError> {
+        let (path, options) = (
+            parse_path(name)?,
+            GetOptions {
+                range,
+                ..GetOptions::default()
+            },
+        );
+        for place in self.read_locations(name) {
+            if let Some(found) = optional_object(place.get_opts(&path, options.clone()).await)? {
+                return Ok(Some(FileRange {
+                    size: found.meta.size,
+                    range: found.range.clone(),
+                    bytes: found.into_stream().map_err(FileStoreError).boxed(),
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Bytes of a file; none when it is not there.
+    pub async fn size(&self, name: &str) -> Result<Option<u64>, FileStoreError> {
+        let path = parse_path(name)?;
+        for place in self.read_locations(name) {
+            if let Some(meta) = optional_object(place.head(&path).await)? {
+                return Ok(Some(meta.size));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first bytes of a file, as many as tell its format.
+    pub async fn read_head(&self, name: &str) -> Result<Bytes, FileStoreError> {
+        let end = u64::try_from(MediaFormat::HEAD_BYTES).unwrap_or(0);
+        let range = GetRange::Bounded(0..end);
+        match self.read(name, Some(range)).await? {
+            Some(piece) => collect_bytes(piece).await,
+            None => Ok(Bytes::new()),
+        }
+    }
+
+    /// A whole file that is known to be small; none when it is not there.
+    pub async fn read_whole(&self, name: &str) -> Result<Option<Bytes>, FileStoreError> {
+        match self.read(name, None).await? {
+            Some(piece) => Ok(Some(collect_bytes(piece).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// A file of the folder to seek in; none when it is not there.
+    pub async fn open_local(&self, name: &str) -> Result<Option<File>, FileStoreError> {
+        let Some(found) = optional_object(self.local.get(&parse_path(name)?).await)? else {
+            return Ok(None);
+        };
+        match found.payload {
+            GetResultPayload::File(file, _) => Ok(Some(file)),
+            GetResultPayload::Stream(_) => Err(FileStoreError(Error::NotImplemented {
+                operation: "seeking".to_owned(),
+                implementer: self.local.to_string(),
+            })),
+        }
+    }
+
+    /// Puts files one behind the other into one. Only a little of them is in memory at a time.
+    pub async fn concatenate(&self, names: &[String], to: &str) -> Result<u64, FileStoreError> {
+        let mut writing = self.start_write(to).await?;
+        for name in names {
+            if let Err(error) = self.append_file(name, &mut writing).await {
+                writing.abort().await;
+                return Err(error);
+            }
+        }
+        writing.finish().await
+    }
+
+    async fn append_file(
+        &self,
+        name: &str,
+        writing: &mut FileWriter,
+    ) -> Result<(), FileStoreError> {
+        let Some(mut piece) = self.read(name, None).await? else {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(FileStoreError(Error::NotFound {
+                path: name.to_owned(),
+                source: missing.into(),
+            }));
+        };
+        while let Some(bytes) = piece.bytes.next().await {
+            writing.append(&bytes?).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives a file another name, in the place of one that has it.
+    pub async fn rename(&self, from: &str, to: &str) -> Result<(), FileStoreError> {
+        let target = self.write_target(to);
+        if Arc::ptr_eq(target, self.write_target(from)) {
+            return Ok(target.rename(&parse_path(from)?, &parse_path(to)?).await?);
+        }
+        self.concatenate(&[from.to_owned()], to).await?;
+        self.delete(from).await
+    }
+
+    /// Removes all files below a name, what was begun and not ended among them.
+    pub fn remove_folder(&self, below: &str) -> Result<(), FileStoreError> {
+        let below = parse_path(below)?;
+        let removed = std::fs::remove_dir_all(self.folder.join(below.as_ref()));
+        match removed {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(FileStoreError(Error::Generic {
+                    store: "folder",
+                    source: error.into(),
+                }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes a file, if it is there.
+    pub async fn delete(&self, name: &str) -> Result<(), FileStoreError> {
+        let path = parse_path(name)?;
+        for place in self.read_locations(name) {
+            optional_object(place.delete(&path).await)?;
+        }
+        Ok(())
+    }
+}
+
+/// A file while it is written. Dropped before it is finished, it never was.
+pub struct FileWriter {
+    upload: Box<dyn MultipartUpload>,
+    part_bytes: usize,
+    buffer: BytesMut,
+    written: u64,
+}
+
+impl fmt::Debug for FileWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Writing({})", self.written)
+    }
+}
+
+impl FileWriter {
+    /// Appends bytes.
+    pub async fn append(&mut self, bytes: &[u8]) -> Result<(), FileStoreError> {
+        self.written = self.written.saturating_add(byte_length(bytes));
+        self.buffer.extend_from_slice(bytes);
+        while self.buffer.len() >= self.part_bytes {
+            self.flush_part().await?;
+        }
+        Ok(())
+    }
+
+    /// Bytes so far.
+    pub const fn bytes_written(&self) -> u64 {
+        self.written
+    }
+
+    async fn flush_part(&mut self) -> Result<(), FileStoreError> {
+        let length = self.buffer.len().min(self.part_bytes);
+        let part = self.buffer.split_to(length).freeze();
+        Ok(self.upload.put_part(part.into()).await?)
+    }
+
+    /// Ends it; how many bytes it has.
+    pub async fn finish(mut self) -> Result<u64, FileStoreError> {
+        match self.complete_upload().await {
+            Ok(()) => Ok(self.written),
+            Err(error) => {
+                self.abort().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn complete_upload(&mut self) -> Result<(), FileStoreError> {
+        if !self.buffer.is_empty() {
+            self.flush_part().await?;
+        }
+        self.upload.complete().await?;
+        Ok(())
+    }
+
+    /// Leaves nothing of it.
+    pub async fn abort(mut self) {
+        // What cannot be removed is swept away later.
+        let _left = self.upload.abort().await;
+    }
+}
+
+fn byte_length(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}
+
+async fn collect_bytes(piece: FileRange) -> Result<Bytes, FileStoreError> {
+    let whole = piece.bytes.try_fold(BytesMut::new(), |mut all, bytes| {
+        all.extend_from_slice(&bytes);
+        std::future::ready(Ok(all))
+    });
+    Ok(whole.await?.freeze())
+}
+
+fn parse_path(name: &str) -> Result<Path, FileStoreError> {
+    Ok(Path::parse(name).map_err(Error::from)?)
+}
+
+fn optional_object<T>(found: Result<T, Error>) -> Result<Option<T>, FileStoreError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(FileStoreError(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::GetRange;
+
+    use super::FileStore;
+
+    #[tokio::test]
+    async fn files_are_joined_read_in_parts_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = FileStore::local(&folder.path().join("media")).unwrap();
+        files.put("uploads/7/1", "world").await.unwrap();
+        files.put("uploads/7/0", "hello ").await.unwrap();
+        let names = ["uploads/7/0".to_owned(), "uploads/7/1".to_owned()];
+        assert_eq!(
+            files.concatenate(&names, "42/3_42.x.jpg").await.unwrap(),
+            11
+        );
+        let whole = files.read_whole("42/3_42.x.jpg").await.unwrap().unwrap();
+        assert_eq!(whole, "hello world");
+        let range = Some(GetRange::Suffix(5));
+        let piece = files.read("42/3_42.x.jpg", range).await.unwrap().unwrap();
+        assert_eq!((piece.size, piece.range), (11, 6..11));
+        files.rename("uploads/7/0", "uploads/7/2").await.unwrap();
+        files.delete("uploads/7/2").await.unwrap();
+        files.delete("uploads/7/2").await.unwrap();
+        assert_eq!(files.size("uploads/7/0").await.unwrap(), None);
+        assert!(files.concatenate(&names, "42/other").await.is_err());
+        assert_eq!(files.size("42/other").await.unwrap(), None);
+        files.remove_folder("uploads/7").unwrap();
+        files.remove_folder("uploads/7").unwrap();
+        assert_eq!(files.size("uploads/7/1").await.unwrap(), None);
+        for name in ["../x", "a/../../b", "/etc/passwd\0"] {
+            assert!(
+                !matches!(files.read_whole(name).await, Ok(Some(_))),
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a post holds, owned, and lent in the form in which the language reads it.
+
+use query::{ContextAnnotation, QueryableLink, UserHandle};
+use serde_json::Value;
+use store::posts::Post;
+
+/// An account's id and username.
+pub(super) type AccountName = (i64, String);
+
+/// Text, links and entities of a post.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PostContent {
+    text: String,
+    lang: String,
+    hashtags: Vec<String>,
+    cashtags: Vec<String>,
+    mentions: Vec<AccountName>,
+    links: Vec<ContentLink>,
+    /// What was found in the text, by name.
+    annotation_names: Vec<String>,
+    images: bool,
+    video: bool,
+    animation: bool,
+}
+
+/// A link, owned.
+#[derive(Clone, Debug, Default)]
+struct ContentLink {
+    url: String,
+    expanded: String,
+    unwound: String,
+    title: String,
+    description: String,
+}
+
+impl PostContent {
+    pub(super) fn from_post(post: &Post) -> Self {
+        let mut content = Self {
+            text: post.text.clone(),
+            lang: post.lang.clone(),
+            ..Self::default()
+        };
+        // What stands before the low line says what kind of media it is.
+        for key in post.media_keys.split(',') {
+            match key.split_once('_').map(|(prefix, _)| prefix) {
+                Some("3") => content.images = true,
+                Some("7" | "13") => content.video = true,
+                Some("16") => content.animation = true,
+                _ => {}
+            }
+        }
+        if !post.entities.is_empty()
+            && let Ok(entities) = serde_json::from_str::<Value>(&post.entities)
+        {
+            content.read_entities(&entities);
+        }
+        content
+    }
+
+    fn read_entities(&mut self, entities: &Value) {
+        self.hashtags = entity_texts(entities, "hashtags", "tag");
+        self.cashtags = entity_texts(entities, "cashtags", "tag");
+        self.annotation_names = entity_texts(entities, "annotations", "normalized_text");
+        let mentions = entity_list(entities, "mentions").iter();
+        self.mentions = mentions
+            .map(|mention| {
+                let id = entity_text(mention, "id").parse().unwrap_or(0);
+                (id, entity_text(mention, "username").to_owned())
+            })
+            .collect();
+        let links = entity_list(entities, "urls").iter();
+        self.links = links
+            .map(|link| {
+                let text = |name| entity_text(link, name).to_owned();
+                ContentLink {
+                    url: text("url"),
+                    expanded: text("expanded_url"),
+                    unwound: text("unwound_url"),
+                    title: text("title"),
+                    description: text("description"),
+                }
+            })
+            .collect();
+    }
+
+    /// Who is reposted, as the text of a repost says that was imported without its original.
+    pub(super) fn reposted_username(&self) -> &str {
+        let behind = self.text.strip_prefix("RT @");
+        behind
+            .and_then(|text| text.split_once(':'))
+            .map_or("", |(name, _)| name)
+    }
+
+    /// Lends it: what is asked for its parts holds them as long as the loan.
+    pub(super) fn borrow_content(&self) -> BorrowedContent<'_> {
+        let tags = |tags| Iterator::map(<[String]>::iter(tags), String::as_str).collect();
+        let mentions = self.mentions.iter();
+        let links = self.links.iter().map(|link| QueryableLink {
+            url: &link.url,
+            expanded: &link.expanded,
+            unwound: &link.unwound,
+            title: &link.title,
+            description: &link.description,
+        });
+        let found = self.annotation_names.iter().map(|name| ContextAnnotation {
+            name,
+            ..ContextAnnotation::default()
+        });
+        BorrowedContent {
+            content: self,
+            hashtags: tags(&self.hashtags),
+            cashtags: tags(&self.cashtags),
+            mentions: mentions.map(to_handle).collect(),
+            links: links.collect(),
+            annotations: found.collect(),
+        }
+    }
+}
+
+pub(super) fn to_handle((id, username): &AccountName) -> UserHandle<'_> {
+    UserHandle { id: *id, username }
+}
+
+fn entity_list<'a>(entities: &'a Value, kind: &str) -> &'a [Value] {
+    let list = entities.get(kind).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
+fn entity_text<'a>(entity: &'a Value, name: &str) -> &'a str {
+    entity.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn entity_texts(entities: &Value, kind: &str, name: &str) -> Vec<String> {
+    let list = entity_list(entities, kind).iter();
+    list.map(|entity| entity_text(entity, name).to_owned())
+        .collect()
+}
+
+/// A content as the language reads it.
+pub(super) struct BorrowedContent<'a> {
+    content: &'a PostContent,
+    hashtags: Vec<&'a str>,
+    cashtags: Vec<&'a str>,
+    mentions: Vec<UserHandle<'a>>,
+    links: Vec<QueryableLink<'a>>,
+    annotations: Vec<ContextAnnotation<'a>>,
+}
+
+impl BorrowedContent<'_> {
+    /// A post with this content and nothing else.
+    pub(super) fn to_query_post(&self) -> query::QueryablePost<'_> {
+        query::QueryablePost {
+            text: &self.content.text,
+            lang: &self.content.lang,
+            hashtags: &self.hashtags,
+            cashtags: &self.cashtags,
+            mentions: &self.mentions,
+            links: &self.links,
+            annotations: &self.annotations,
+            images: self.content.images,
+            video: self.content.video,
+            animation: self.content.animation,
+            ..query::QueryablePost::default()
+        }
+    }
+}

@@ -1,0 +1,200 @@
+use std::sync::Arc;
+
+use base::{Error, Fault, Refusal, Secret};
+use network::emails::{self, EmailMessage, EmailSendError, EmailSite, Mailer};
+use parking_lot::Mutex;
+use store::Tx;
+
+use crate::world::{World, on_each_engine};
+
+pub(crate) fn site() -> EmailSite {
+    EmailSite::new("Locum", "https://locum.example/").unwrap()
+}
+
+/// What the newest letter says, and the secret of the link in it.
+pub(crate) async fn newest(world: &World) -> (String, Option<Secret>) {
+    let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 1)?);
+    let letter = world.store.read(list).await.unwrap().remove(0);
+    let text = letter.text.unwrap();
+    let secret = text.expose_secret().split("?token=").nth(1);
+    let secret = secret.map(|rest| Secret::new(rest.lines().next().unwrap()));
+    (
+        format!("{}: {}", letter.recipient, text.expose_secret()),
+        secret,
+    )
+}
+
+pub(crate) async fn count(world: &World) -> usize {
+    let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 100)?);
+    world.store.read(list).await.unwrap().len()
+}
+
+#[derive(Default)]
+struct Postman {
+    sent: Mutex<Vec<String>>,
+    strikes: bool,
+}
+
+impl Mailer for Postman {
+    fn send(&self, letter: &EmailMessage) -> Result<(), EmailSendError> {
+        if self.strikes {
+            return Err(Fault::new("on strike").into());
+        }
+        if letter.to.starts_with("nobody@") {
+            return Err(EmailSendError {
+                fault: Fault::new("nobody of that name"),
+                is_permanent: true,
+            });
+        }
+        self.sent
+            .lock()
+            .push(format!("{} {}", letter.to, letter.text.expose_secret()));
+        Ok(())
+    }
+}
+
+fn postman(strikes: bool) -> (Arc<Postman>, Arc<dyn Mailer>) {
+    let postman = Arc::new(Postman {
+        strikes,
+        ..Postman::default()
+    });
+    let mailer: Arc<dyn Mailer> = postman.clone();
+    (postman, mailer)
+}
+
+fn letter() -> EmailMessage {
+    EmailMessage {
+        to: "ada@example.org".to_owned(),
+        subject: "Hello\r\nBcc: eve@example.org".to_owned(),
+        text: Secret::new("the text"),
+        expires_at: None,
+    }
+}
+
+#[test]
+fn a_letter_is_tried_until_it_is_sent() {
+    on_each_engine(async |world| {
+        let queue = |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &letter())?) };
+        let undone = move |tx: &mut Tx<'_>| -> Result<(), Error> {
+            queue(tx)?;
+            Err(Refusal::RateLimited.into())
+        };
+        world.refused(undone).await;
+        assert_eq!(count(&world).await, 0, "no letter of what did not happen");
+        world.write(queue).await;
+        world.write(queue).await;
+
+        let mut now = base::clock::wall_time().plus_ms(1000);
+        let (strikes, (postman, mailer)) = (postman(true).1, postman(false));
+        let round = emails::send_due_emails(&world.store, &strikes, now)
+            .await
+            .unwrap();
+        assert_eq!((round.sent, round.deferred), (0, 2));
+        let round = emails::send_due_emails(&world.store, &mailer, now)
+            .await
+            .unwrap();
+        assert_eq!(
+            round,
+            emails::EmailBatchResult::default(),
+            "not again at once"
+        );
+        now = now.plus_ms(10_000);
+        let both = (
+            emails::send_due_emails(&world.store, &mailer, now),
+            emails::send_due_emails(&world.store, &mailer, now),
+        );
+        let (one, other) = tokio::join!(both.0, both.1);
+        assert_eq!(
+            one.unwrap().sent + other.unwrap().sent,
+            2,
+            "each by one sender"
+        );
+        assert_eq!(*postman.sent.lock(), ["ada@example.org the text"; 2]);
+        let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 1)?);
+        let stored = world.store.read(list).await.unwrap().remove(0);
+        assert!(
+            stored.text.is_none() && stored.sent_at.is_some(),
+            "its text is forgotten"
+        );
+        assert!(!stored.subject.contains('\n'));
+    });
+}
+
+#[test]
+fn a_letter_that_can_not_be_sent_is_given_up() {
+    on_each_engine(async |world| {
+        world.write(|tx| Ok(emails::enqueue(tx, &letter())?)).await;
+        let mut now = base::clock::wall_time().plus_ms(1000);
+        let (strikes, mailer) = (postman(true).1, postman(false).1);
+        let mut given_up = 0;
+        for _ in 0..9 {
+            let round = emails::send_due_emails(&world.store, &strikes, now)
+                .await
+                .unwrap();
+            assert_eq!(round.deferred + round.abandoned, 1);
+            given_up += round.abandoned;
+            now = now.plus_ms(7_200_000);
+        }
+        assert_eq!(given_up, 1);
+        let round = emails::send_due_emails(&world.store, &mailer, now)
+            .await
+            .unwrap();
+        assert_eq!(round, emails::EmailBatchResult::default());
+    });
+}
+
+#[test]
+fn a_letter_that_nobody_can_get_or_whose_link_has_ended_is_not_tried_again() {
+    on_each_engine(async |world| {
+        let misled = EmailMessage {
+            to: "nobody@example.org".to_owned(),
+            ..letter()
+        };
+        world
+            .write(move |tx| Ok(emails::enqueue(tx, &misled)?))
+            .await;
+        let until = world.clock.now().plus_ms(60_000);
+        let linked = EmailMessage {
+            expires_at: Some(until),
+            ..letter()
+        };
+        let queue =
+            move |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &linked)?) };
+        world.write(queue.clone()).await;
+        let now = base::clock::wall_time().plus_ms(1000);
+        let (_, mailer) = postman(false);
+        let round = emails::send_due_emails(&world.store, &mailer, now)
+            .await
+            .unwrap();
+        assert_eq!((round.sent, round.abandoned, round.expired), (1, 1, 0));
+        world.write(queue).await;
+        world.pass(60_000);
+        let round = emails::send_due_emails(&world.store, &mailer, now.plus_ms(10_000_000)).await;
+        assert_eq!(round.unwrap().expired, 1);
+        let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?);
+        for stored in world.store.read(list).await.unwrap() {
+            assert!(stored.text.is_none() && stored.due_at.is_none());
+        }
+    });
+}
+
+#[test]
+fn a_site_is_what_the_configuration_says() {
+    for good in [
+        "https://a.org",
+        "http://127.0.0.1:8080/",
+        "https://a.org/social",
+    ] {
+        assert!(EmailSite::new("A", good).is_ok(), "{good}");
+    }
+    for bad in [
+        "",
+        "a.org",
+        "javascript:x",
+        "https://",
+        "https://a.org/?x",
+        "https://b@a.org",
+    ] {
+        assert!(EmailSite::new("A", bad).is_err(), "{bad}");
+    }
+}

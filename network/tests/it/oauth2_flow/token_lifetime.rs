@@ -1,0 +1,160 @@
+//! What becomes of tokens: refreshed, expired, revoked.
+
+use base::{Scopes, Secret};
+use network::apps::OAuthClientKind;
+use network::audit::AuditActor;
+use network::grants;
+use network::oauth2_flow::{AuthorizeRequest, OAuth2Config, REFRESH_TTL_MS};
+use network::tokens::ACCESS_TTL_MS;
+
+use super::{
+    ADDRESS, CODE, SCOPES, TOKEN, approve, code, events, exchange, granted, is_live, party,
+    question, refresh, revoke, rules, with_code,
+};
+use crate::world::on_each_engine;
+
+#[test]
+fn a_refresh_token_is_used_up_and_its_second_use_ends_the_family() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mine = party(&world, "mine", OAuthClientKind::Native).await;
+        let other = party(&world, "other", OAuthClientKind::Native).await;
+        let first = granted(&world, &mine, ada).await;
+        let old = first.refresh.unwrap();
+        for token in [&first.access, &Secret::new("x")] {
+            let said = refresh(&world, &rules(), &mine, token, None)
+                .await
+                .unwrap_err();
+            assert_eq!(said, TOKEN);
+        }
+        let said = refresh(&world, &rules(), &other, &old, None)
+            .await
+            .unwrap_err();
+        assert_eq!(said, TOKEN);
+        for (scope, wanted) in [
+            ("tweet.read tweet.write", "invalid_scope"),
+            ("tweet.raed", "invalid_scope"),
+        ] {
+            let said = refresh(&world, &rules(), &mine, &old, Some(scope)).await;
+            assert!(said.unwrap_err().starts_with(wanted), "{scope}");
+        }
+        let second = refresh(&world, &rules(), &mine, &old, Some("tweet.read"))
+            .await
+            .unwrap();
+        assert_eq!(second.scopes.to_string(), "tweet.read");
+        let next = second.refresh.unwrap();
+        assert_ne!(next, old);
+        // What is asked for once is not lost for ever.
+        let third = refresh(&world, &rules(), &mine, &next, None).await.unwrap();
+        assert_eq!(third.scopes.to_string(), SCOPES);
+        assert!(is_live(&world, &first.access).await && is_live(&world, &third.access).await);
+
+        // Within the grace of a lenient platform nothing is ended.
+        let lenient = OAuth2Config {
+            reuse_grace_ms: 1000,
+            ..rules()
+        };
+        let said = refresh(&world, &lenient, &mine, &next, None)
+            .await
+            .unwrap_err();
+        assert_eq!(said, TOKEN);
+        assert!(is_live(&world, &third.access).await);
+        let said = refresh(&world, &rules(), &mine, &next, None)
+            .await
+            .unwrap_err();
+        assert_eq!(said, TOKEN);
+        for token in [
+            first.access,
+            second.access,
+            third.access,
+            third.refresh.unwrap(),
+        ] {
+            assert!(!is_live(&world, &token).await);
+        }
+        assert_eq!(events(&world, "token.reuse").await, 1);
+    });
+}
+
+#[test]
+fn tokens_end_by_themselves() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let party = party(&world, "demo", OAuthClientKind::Native).await;
+        let first = granted(&world, &party, ada).await;
+        world.pass(ACCESS_TTL_MS - 1);
+        assert!(is_live(&world, &first.access).await);
+        world.pass(1);
+        assert!(!is_live(&world, &first.access).await);
+        world.pass(REFRESH_TTL_MS - ACCESS_TTL_MS - 1);
+        let token = first.refresh.unwrap();
+        let second = refresh(&world, &rules(), &party, &token, None)
+            .await
+            .unwrap();
+        world.pass(REFRESH_TTL_MS);
+        let token = second.refresh.unwrap();
+        let said = refresh(&world, &rules(), &party, &token, None)
+            .await
+            .unwrap_err();
+        assert_eq!(said, TOKEN);
+
+        let only = AuthorizeRequest {
+            scope: Some("tweet.read".to_owned()),
+            ..question(&party)
+        };
+        let url = approve(&world, only, ada).await;
+        let (_, code) = url.split_once("&code=").unwrap();
+        let came = with_code(code.split_once('&').unwrap().0);
+        let granted = exchange(&world, &rules(), &party, came).await.unwrap();
+        assert!(granted.refresh.is_none());
+    });
+}
+
+#[test]
+fn a_client_revokes_its_own_and_a_user_everything() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mine = party(&world, "mine", OAuthClientKind::Web).await;
+        let other = party(&world, "other", OAuthClientKind::Native).await;
+        let tokens = granted(&world, &mine, ada).await;
+        let lasting = tokens.refresh.clone().unwrap();
+        revoke(&world, &other, tokens.access.expose_secret()).await;
+        revoke(&world, &mine, "unknown").await;
+        assert!(is_live(&world, &tokens.access).await);
+        revoke(&world, &mine, tokens.access.expose_secret()).await;
+        assert!(!is_live(&world, &tokens.access).await && is_live(&world, &lasting).await);
+        let second = refresh(&world, &rules(), &mine, &lasting, None)
+            .await
+            .unwrap();
+        revoke(
+            &world,
+            &other,
+            second.refresh.as_ref().unwrap().expose_secret(),
+        )
+        .await;
+        assert!(is_live(&world, &second.access).await);
+        revoke(&world, &mine, second.refresh.unwrap().expose_secret()).await;
+        assert!(!is_live(&world, &second.access).await);
+
+        let (app, kept) = (mine.app.id, granted(&world, &other, ada).await);
+        let tokens = granted(&world, &mine, ada).await;
+        let waiting = code(&world, &mine, ada).await;
+        let all = world.write(move |tx| grants::list(tx, ada)).await;
+        let listed: Vec<_> = all.iter().map(|grant| grant.app.name.as_str()).collect();
+        assert_eq!(listed, ["mine", "other"]);
+        assert_eq!(all[0].scopes, Scopes::parse(SCOPES).unwrap());
+        assert_eq!(all[0].permission, None);
+        world
+            .write(move |tx| grants::revoke(tx, &AuditActor::user(ada, ADDRESS), app))
+            .await;
+        assert!(!is_live(&world, &tokens.access).await && is_live(&world, &kept.access).await);
+        let said = exchange(&world, &rules(), &mine, with_code(&waiting)).await;
+        assert_eq!(said.unwrap_err(), CODE);
+        let token = tokens.refresh.unwrap();
+        let said = refresh(&world, &rules(), &mine, &token, None)
+            .await
+            .unwrap_err();
+        assert_eq!(said, TOKEN);
+        assert_eq!(events(&world, "oauth.revoke").await, 1);
+        assert_eq!(world.write(move |tx| grants::list(tx, ada)).await.len(), 1);
+    });
+}

@@ -1,0 +1,277 @@
+use base::{Error, Secret, UserId};
+use network::email_links;
+use network::emails;
+use network::registration::{self, RegistrationApplicant, RegistrationPolicy};
+use network::sessions;
+use network::sign_in::SignInOutcome;
+use store::Tx;
+
+use crate::emails::{count, newest, site};
+use crate::sessions::from;
+use crate::sign_in::{PASSWORD, account, attempt, told, wide};
+use crate::world::{World, on_each_engine};
+
+fn refusal<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
+    match outcome.unwrap_err() {
+        Error::Refused(refusal) => format!("{refusal:?}"),
+        Error::Failed(fault) => panic!("{fault}"),
+    }
+}
+
+fn applicant(username: &str, email: &str) -> RegistrationApplicant {
+    RegistrationApplicant {
+        username: username.to_owned(),
+        name: String::new(),
+        email: email.to_owned(),
+        password: Secret::new("tr4ms stop here"),
+        invite: None,
+        client_info: from("192.0.2.1"),
+    }
+}
+
+async fn user(world: &World, id: UserId) -> store::users::User {
+    let find = move |tx: &mut Tx<'_>| network::users::find(tx, id);
+    world.store.read(find).await.unwrap()
+}
+
+#[test]
+fn whoever_joins_confirms_the_address_once() {
+    on_each_engine(async |world| {
+        let (gate, site) = (wide(&world), site());
+        let eve = applicant("eve", "eve@example.org");
+        let closed = registration::register(&gate, &site, RegistrationPolicy::Closed, &eve).await;
+        assert!(refusal(closed).contains("can not be made"));
+        let id = registration::register(&gate, &site, RegistrationPolicy::Open, &eve)
+            .await
+            .unwrap();
+        assert!(!user(&world, id).await.email_confirmed);
+        let taken = registration::register(&gate, &site, RegistrationPolicy::Open, &eve).await;
+        assert!(refusal(taken).contains("taken"));
+        let (text, secret) = newest(&world).await;
+        assert!(text.starts_with("eve@example.org: "));
+        assert!(
+            text.contains("https://locum.example/account/confirm?token="),
+            "{text}"
+        );
+        let secret = secret.unwrap();
+        assert!(secret.expose_secret().len() >= 43);
+        let confirm = {
+            let secret = secret.clone();
+            move |tx: &mut Tx<'_>| {
+                email_links::confirm_email(tx, secret.expose_secret(), "192.0.2.1")
+            }
+        };
+        let wrong_purpose =
+            move |tx: &mut Tx<'_>| email_links::find_reset_user(tx, secret.expose_secret());
+        assert!(world.refused(wrong_purpose).await.contains("does not work"));
+        world.write(confirm.clone()).await;
+        assert!(user(&world, id).await.email_confirmed);
+        assert!(world.refused(confirm).await.contains("does not work"));
+
+        // The address is taken; whoever comes with it again is told nothing, its owner is.
+        let other = applicant("other", "EVE@example.org");
+        let other = registration::register(&gate, &site, RegistrationPolicy::Open, &other)
+            .await
+            .unwrap();
+        let (text, secret) = newest(&world).await;
+        assert!(text.contains("belongs to your account @eve"), "{text}");
+        assert!(secret.is_none());
+        assert!(!user(&world, other).await.email_confirmed);
+    });
+}
+
+#[test]
+fn an_invitation_lets_one_in() {
+    on_each_engine(async |world| {
+        let (gate, site) = (wide(&world), site());
+        let by = network::audit::AuditActor::default();
+        let link = {
+            let site = site.clone();
+            move |tx: &mut Tx<'_>| email_links::create_invitation(tx, &site, &by, "")
+        };
+        let link = world.write(link).await;
+        let secret = link.split("?token=").nth(1).unwrap().to_owned();
+        let with = |username: &str, invite: Option<&str>| RegistrationApplicant {
+            invite: invite.map(Secret::new),
+            ..applicant(username, "a@example.org")
+        };
+        let join = async |applicant: RegistrationApplicant| {
+            registration::register(&gate, &site, RegistrationPolicy::Invite, &applicant).await
+        };
+        assert!(refusal(join(with("one", None)).await).contains("invitation"));
+        assert!(refusal(join(with("one", Some("made up"))).await).contains("invit"));
+        // A refused name does not use it up.
+        assert!(join(with("not a name", Some(&secret))).await.is_err());
+        join(with("one", Some(&secret))).await.unwrap();
+        assert!(refusal(join(with("two", Some(&secret))).await).contains("does not work"));
+    });
+}
+
+#[test]
+fn a_change_of_address_waits_is_sent_again_and_taken_back() {
+    on_each_engine(async |world| {
+        let site = site();
+        let ada = account(&world, "ada", PASSWORD).await;
+        account(&world, "eve", PASSWORD).await;
+        let by = network::audit::AuditActor::user(ada, "192.0.2.1");
+        let change = |email: &'static str| {
+            let (site, by) = (site.clone(), by.clone());
+            world.write(move |tx| email_links::request_email_change(tx, &site, &by, email))
+        };
+        let pending = async || {
+            let find = move |tx: &mut Tx<'_>| Ok(email_links::pending_email(tx, ada)?);
+            world.store.read(find).await.unwrap()
+        };
+        assert_eq!(pending().await, None);
+        change("new@example.org").await;
+        assert_eq!(pending().await.as_deref(), Some("new@example.org"));
+        let again = {
+            let (site, by) = (site.clone(), by.clone());
+            move |tx: &mut Tx<'_>| email_links::resend_confirmation(tx, &site, &by)
+        };
+        let sent = world.write(again).await;
+        assert_eq!(sent.as_deref(), Some("new@example.org"));
+        let secret = newest(&world).await.1.unwrap();
+        let cancel = {
+            let by = by.clone();
+            move |tx: &mut Tx<'_>| email_links::cancel_email_change(tx, &by)
+        };
+        world.write(cancel).await;
+        assert_eq!(pending().await, None);
+        let confirm = move |tx: &mut Tx<'_>| {
+            email_links::confirm_email(tx, secret.expose_secret(), "192.0.2.1")
+        };
+        assert!(world.refused(confirm).await.contains("does not work"));
+        // An address of somebody else waits like any other: nobody learns that it is taken.
+        change("eve@example.org").await;
+        assert_eq!(pending().await.as_deref(), Some("eve@example.org"));
+        assert!(newest(&world).await.1.is_none());
+    });
+}
+
+#[test]
+fn a_new_password_is_set_by_a_link_that_works_once_and_not_for_long() {
+    on_each_engine(async |world| {
+        let (gate, site) = (wide(&world), site());
+        let ada = account(&world, "ada", PASSWORD).await;
+        let ask = |login: &'static str, address: &'static str| {
+            let site = site.clone();
+            world.write(move |tx| email_links::request_password_reset(tx, &site, login, address))
+        };
+        // Nobody of that name: the same answer, and no letter.
+        assert_eq!(ask("who", "192.0.2.1").await, ask("ada", "192.0.2.1").await);
+        assert_eq!(count(&world).await, 1);
+        let first = newest(&world).await.1.unwrap();
+        assert!(ask("ada@example.org", "192.0.2.1").await);
+        let second = newest(&world).await.1.unwrap();
+        let new = Secret::new("tr4ms stop here");
+        let reset = async |secret: &Secret, password: &Secret| {
+            email_links::reset_password(&gate, &site, secret, password, true, "192.0.2.1").await
+        };
+        assert!(
+            refusal(reset(&first, &new).await).contains("does not work"),
+            "an older one"
+        );
+        assert!(refusal(reset(&second, &Secret::new("short")).await).contains("characters"));
+        world.pass(email_links::TTL_MS);
+        assert!(
+            refusal(reset(&second, &new).await).contains("does not work"),
+            "too late"
+        );
+
+        assert!(ask("ada", "192.0.2.1").await);
+        let third = newest(&world).await.1.unwrap();
+        world.pass(email_links::TTL_MS - 1);
+        let signed_in = gate
+            .sign_in(&attempt("ada", PASSWORD, "192.0.2.1"))
+            .await
+            .unwrap();
+        let SignInOutcome::Accepted { text, .. } = signed_in else {
+            panic!("{signed_in:?}");
+        };
+        assert_eq!(reset(&third, &new).await.unwrap(), ada);
+        assert!(
+            refusal(reset(&third, &new).await).contains("does not work"),
+            "twice"
+        );
+        let over = sessions::resume(&world.store, text.expose_secret(), &from("192.0.2.1")).await;
+        assert!(over.unwrap().is_none(), "every session ends");
+        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, "wrong");
+        assert!(
+            told(&gate, "ada", new.expose_secret(), "192.0.2.1")
+                .await
+                .contains("accepted")
+        );
+        let (text, secret) = newest(&world).await;
+        assert!(
+            text.contains("was changed just now") && secret.is_none(),
+            "{text}"
+        );
+        // One address does not send letters without end.
+        for _ in 0..5 {
+            ask("who", "203.0.113.1").await;
+        }
+        assert!(!ask("ada", "203.0.113.1").await);
+    });
+}
+
+#[test]
+fn whoever_changes_a_password_or_an_address_knows_the_password() {
+    on_each_engine(async |world| {
+        let (gate, site) = (wide(&world), site());
+        let ada = account(&world, "ada", PASSWORD).await;
+        let sign_in = async |password: &str| {
+            let answer = gate
+                .sign_in(&attempt("ada", password, "192.0.2.1"))
+                .await
+                .unwrap();
+            let SignInOutcome::Accepted { text, session } = answer else {
+                panic!("{answer:?}");
+            };
+            (text, session)
+        };
+        let (here, session) = sign_in(PASSWORD).await;
+        let (there, _) = sign_in(PASSWORD).await;
+        let (old, new) = (Secret::new(PASSWORD), Secret::new("tr4ms stop here"));
+        let guess = email_links::change_password(&gate, &site, &session, &new, &new, false).await;
+        assert!(refusal(guess).contains("wrong"));
+        let renewed = email_links::change_password(&gate, &site, &session, &old, &new, false).await;
+        let renewed = renewed.unwrap();
+        let open = async |text: &Secret| {
+            let facts = from("192.0.2.1");
+            sessions::resume(&world.store, text.expose_secret(), &facts)
+                .await
+                .unwrap()
+                .is_some()
+        };
+        assert!(open(&renewed).await && !open(&here).await && !open(&there).await);
+
+        let by = network::audit::AuditActor::user(ada, "192.0.2.1");
+        let change = {
+            let site = site.clone();
+            move |tx: &mut Tx<'_>| {
+                email_links::request_email_change(tx, &site, &by, "new@example.org")
+            }
+        };
+        world.write(change).await;
+        assert_eq!(
+            user(&world, ada).await.email,
+            "ada@Example.org",
+            "until it is confirmed"
+        );
+        let all = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 2)?);
+        let all = world.store.read(all).await.unwrap();
+        assert_eq!(all[0].recipient, "ada@Example.org", "the old one is told");
+        let text = all[1].text.clone().unwrap();
+        let secret = text.expose_secret().split("?token=").nth(1).unwrap();
+        let secret = secret.lines().next().unwrap().to_owned();
+        world
+            .write(move |tx| email_links::confirm_email(tx, &secret, "192.0.2.1"))
+            .await;
+        let after = user(&world, ada).await;
+        assert_eq!(
+            (after.email.as_str(), after.email_confirmed),
+            ("new@example.org", true)
+        );
+    });
+}

@@ -1,0 +1,118 @@
+use std::sync::Arc;
+
+use base::{AppId, Error, Secret, Time, UserId};
+use network::audit::{self, AuditAction, AuditActor};
+use network::emails::{self, EmailMessage};
+use network::passwords::PasswordPool;
+use network::retention::{RetentionPeriods, prune_expired};
+use network::sign_in::{SignInOutcome, SignInService};
+use serde_json::Value;
+use store::authorization_codes::{self, AuthorizationCode};
+use store::{Tx, usage};
+
+use crate::emails::site;
+use crate::oauth1_flow::{CALLBACK, app, ask};
+use crate::sign_in::{PASSWORD, account, attempt};
+use crate::world::{World, on_each_engine};
+
+const DAY: i64 = 24 * 3600 * 1000;
+
+/// One row at least of everything that ends.
+async fn fill(world: &World) -> UserId {
+    let ada = account(world, "ada", PASSWORD).await;
+    let app = app(world, "demo", &[CALLBACK]).await;
+    ask(world, &app, CALLBACK, None).await;
+    let gate = SignInService::new(Arc::clone(&world.store), PasswordPool::new(2));
+    let signed_in = gate.sign_in(&attempt("ada", PASSWORD, "192.0.2.1")).await;
+    assert!(matches!(signed_in.unwrap(), SignInOutcome::Accepted { .. }));
+    let wrong = gate.sign_in(&attempt("ada", "wrong", "192.0.2.1")).await;
+    assert!(matches!(wrong.unwrap(), SignInOutcome::Wrong));
+    let id = app.id;
+    world.write(move |tx| rows(tx, ada, id)).await;
+    world
+        .write(move |tx| {
+            let scopes = network::tokens::all_scopes();
+            network::tokens::mint_oauth2(tx, id, ada, scopes, Some(1000))?;
+            let endless = network::tokens::mint_oauth2(tx, id, ada, scopes, None)?;
+            network::tokens::revoke(tx, endless.expose_secret())?;
+            let level = network::apps::Permission::Write;
+            let (token, _) = network::tokens::mint_oauth1(tx, id, ada, level)?;
+            network::tokens::revoke(tx, token.expose_secret())
+        })
+        .await;
+    ada
+}
+
+fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Error> {
+    let letter = EmailMessage {
+        to: "ada@example.org".to_owned(),
+        subject: "Hello".to_owned(),
+        text: Secret::new("the text"),
+        expires_at: None,
+    };
+    emails::enqueue(tx, &letter)?;
+    network::email_links::create_invitation(tx, &site(), &AuditActor::operator(), "")?;
+    store::notifications::insert(tx, user, "Something happened", "/settings/account")?;
+    usage::add_calls(tx, app, "getMe", base::clock::wall_time(), 1)?;
+    let code = AuthorizationCode {
+        family: 1,
+        app_id: app,
+        user_id: user,
+        redirect_uri: CALLBACK.to_owned(),
+        scopes: String::new(),
+        challenge: String::new(),
+        expires_at: tx.now(),
+        used_at: None,
+    };
+    authorization_codes::insert(tx, &code, &[7; 32])?;
+    Ok(audit::append(
+        tx,
+        &AuditActor::operator(),
+        AuditAction::USER_CREATE,
+        None,
+        &Value::Null,
+    )?)
+}
+
+async fn swept(world: &World, wall: Time) -> Vec<(&'static str, u64)> {
+    let kept = RetentionPeriods {
+        session_ttl_ms: 30 * DAY,
+        log_ms: 7 * DAY,
+        deliveries_ms: 5 * DAY,
+        audit_ms: 400 * DAY,
+    };
+    prune_expired(&world.store, kept, wall).await.unwrap()
+}
+
+#[test]
+fn everything_that_ends_is_forgotten_in_its_time() {
+    on_each_engine(async |world| {
+        let ada = fill(&world).await;
+        let now = base::clock::wall_time();
+        for (what, rows) in swept(&world, now).await {
+            assert_eq!(rows, 0, "{what} is forgotten at once");
+        }
+        world.pass(401 * DAY);
+        let later = now.plus_ms(401 * DAY);
+        for (what, rows) in swept(&world, later).await {
+            // On SQLite nonces are kept in a journal of their own; the rest nobody made here.
+            let none = [
+                "nonces",
+                "topics",
+                "posts read",
+                "connections",
+                "compliance jobs",
+                "deliveries",
+                "members of audiences",
+                "files of figures",
+                "auctions",
+            ];
+            assert!(rows > 0 || none.contains(&what), "{what} is kept for ever");
+        }
+        for (what, rows) in swept(&world, later).await {
+            assert_eq!(rows, 0, "{what}");
+        }
+        let find = move |tx: &mut Tx<'_>| network::users::find_active(tx, ada);
+        world.store.read(find).await.unwrap();
+    });
+}

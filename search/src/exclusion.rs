@@ -1,0 +1,116 @@
+//! What matches one query and none of others.
+//!
+//! The library's own exclusion asks a phrase for documents that it has passed, which its debug
+//! builds forbid; this one only ever moves forward.
+
+use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
+
+/// A query with what is left out of it.
+#[derive(Debug)]
+pub(crate) struct ExclusionQuery {
+    pub(crate) included: Box<dyn Query>,
+    pub(crate) excluded: Vec<Box<dyn Query>>,
+}
+
+impl Clone for ExclusionQuery {
+    fn clone(&self) -> Self {
+        Self {
+            included: self.included.box_clone(),
+            excluded: self
+                .excluded
+                .iter()
+                .map(|query| query.box_clone())
+                .collect(),
+        }
+    }
+}
+
+impl Query for ExclusionQuery {
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        let out = self.excluded.iter().map(|query| query.weight(scoring));
+        Ok(Box::new(ExclusionWeight {
+            included: self.included.weight(scoring)?,
+            excluded: out.collect::<tantivy::Result<_>>()?,
+        }))
+    }
+}
+
+struct ExclusionWeight {
+    included: Box<dyn Weight>,
+    excluded: Vec<Box<dyn Weight>>,
+}
+
+impl Weight for ExclusionWeight {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let out = self
+            .excluded
+            .iter()
+            .map(|weight| weight.scorer(reader, 1.0));
+        let mut rest = ExclusionScorer {
+            included: self.included.scorer(reader, boost)?,
+            excluded: out.collect::<tantivy::Result<_>>()?,
+        };
+        let first = rest.included.doc();
+        rest.skip_excluded(first);
+        Ok(Box::new(rest))
+    }
+
+    fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
+        Ok(Explanation::new("except", 1.0))
+    }
+}
+
+struct ExclusionScorer {
+    included: Box<dyn Scorer>,
+    excluded: Vec<Box<dyn Scorer>>,
+}
+
+impl ExclusionScorer {
+    /// Goes on from `doc`, where `from` stands, to the first that is not left out.
+    fn skip_excluded(&mut self, mut doc: DocId) -> DocId {
+        while doc != TERMINATED
+            && self
+                .excluded
+                .iter_mut()
+                .any(|out| scorer_contains(&mut **out, doc))
+        {
+            doc = self.included.advance();
+        }
+        doc
+    }
+}
+
+fn scorer_contains(set: &mut dyn Scorer, doc: DocId) -> bool {
+    set.doc() == doc || set.doc() < doc && set.seek(doc) == doc
+}
+
+impl DocSet for ExclusionScorer {
+    fn advance(&mut self) -> DocId {
+        let next = self.included.advance();
+        self.skip_excluded(next)
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        let next = self.included.seek(target);
+        self.skip_excluded(next)
+    }
+
+    fn doc(&self) -> DocId {
+        self.included.doc()
+    }
+
+    fn size_hint(&self) -> u32 {
+        self.included.size_hint()
+    }
+
+    fn cost(&self) -> u64 {
+        self.included.cost()
+    }
+}
+
+impl Scorer for ExclusionScorer {
+    fn score(&mut self) -> Score {
+        1.0
+    }
+}
