@@ -15,7 +15,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ads::evaluator::{Audience, Criterion, Evaluator, Operator};
+use ads::evaluator::{CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion};
 use ads::gazetteer::gazetteer;
 use base::encryption::{Keyring, MasterKey};
 use base::{Clock, Rng, Time, UserId};
@@ -79,27 +79,27 @@ async fn reach(store: &Store, evaluator: &Arc<Evaluator>, users: i64) {
             .map(|spot| spot.id.clone())
             .unwrap_or_default()
     };
-    let one = |kind: &str, value: String, operator| Criterion {
+    let one = |kind: &str, value: String, operator| TargetingCriterion {
         kind: kind.to_owned(),
         value,
         operator,
     };
     let user = |number: i64| ((number << 22) + 1).to_string();
     let criteria = vec![
-        one("FOLLOWERS_OF_USER", user(1), Operator::Eq),
-        one("FOLLOWERS_OF_USER", user(2), Operator::Eq),
-        one("FOLLOWERS_OF_USER", user(3), Operator::Eq),
-        one("PHRASE_KEYWORD", "w300".to_owned(), Operator::Eq),
-        one("BROAD_KEYWORD", "w400 w3".to_owned(), Operator::Eq),
-        one("LOCATION", code(0), Operator::Eq),
-        one("LOCATION", code(1), Operator::Eq),
-        one("LOCATION", code(2), Operator::Eq),
-        one("LANGUAGE", "en".to_owned(), Operator::Eq),
-        one("PHRASE_KEYWORD", "w500".to_owned(), Operator::Ne),
+        one("FOLLOWERS_OF_USER", user(1), CriterionOperator::Eq),
+        one("FOLLOWERS_OF_USER", user(2), CriterionOperator::Eq),
+        one("FOLLOWERS_OF_USER", user(3), CriterionOperator::Eq),
+        one("PHRASE_KEYWORD", "w300".to_owned(), CriterionOperator::Eq),
+        one("BROAD_KEYWORD", "w400 w3".to_owned(), CriterionOperator::Eq),
+        one("LOCATION", code(0), CriterionOperator::Eq),
+        one("LOCATION", code(1), CriterionOperator::Eq),
+        one("LOCATION", code(2), CriterionOperator::Eq),
+        one("LANGUAGE", "en".to_owned(), CriterionOperator::Eq),
+        one("PHRASE_KEYWORD", "w500".to_owned(), CriterionOperator::Ne),
     ];
-    let audience = Audience {
+    let audience = TargetedAudience {
         criteria,
-        ..Audience::default()
+        ..TargetedAudience::default()
     };
     let (mut first, mut times, mut count) = (Duration::ZERO, Vec::new(), 0);
     for round in 0..ROUNDS {
@@ -125,7 +125,7 @@ async fn reach(store: &Store, evaluator: &Arc<Evaluator>, users: i64) {
         let viewer = UserId::new(((i64::try_from(round).unwrap_or(0) * 7 % users) << 22) + 1);
         let read = move |tx: &mut Tx<'_>| {
             let begun = base::clock::monotonic_now();
-            evaluator.admits(tx, &audience, Some(viewer))?;
+            evaluator.reaches_viewer(tx, &audience, Some(viewer))?;
             Ok(begun.elapsed())
         };
         times.push(store.read(read).await.expect("looked at"));
@@ -143,7 +143,8 @@ async fn look(store: &Store, evaluator: &Arc<Evaluator>, keyword: &str, place: O
             let country = match &place {
                 Some(code) => Some(insights::InsightsCountry {
                     code: code.clone(),
-                    residents: evaluator.people_of(tx, &gazetteer().country(code).unwrap().id)?,
+                    residents: evaluator
+                        .users_in_country(tx, &gazetteer().find_country(code).unwrap().id)?,
                 }),
                 None => None,
             };
@@ -156,7 +157,7 @@ async fn look(store: &Store, evaluator: &Arc<Evaluator>, keyword: &str, place: O
                 // Never the same question.
                 blocked: vec![format!("b{round}")],
             };
-            let snapshot = evaluator.search()?.snapshot();
+            let snapshot = evaluator.post_search()?.snapshot();
             let begun = base::clock::monotonic_now();
             let volume = insights::count_volume(tx, &snapshot, &wanted, 3_600_000)?;
             let counted = begun.elapsed();

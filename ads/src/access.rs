@@ -4,7 +4,7 @@ use base::Vocabulary;
 
 /// What a user is on an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum AdsRole {
     /// Everything, users and settings included.
     Admin,
     /// All work on campaigns.
@@ -19,7 +19,7 @@ pub enum Role {
     PartnerAudienceManager,
 }
 
-impl Role {
+impl AdsRole {
     /// Every one of them.
     pub const ALL: [Self; 6] = [
         Self::Admin,
@@ -48,13 +48,13 @@ impl Role {
     }
 
     /// Whether it may be allowed to make posts for promotion.
-    pub const fn may_compose(self) -> bool {
+    pub const fn may_compose_posts(self) -> bool {
         matches!(self, Self::Admin | Self::AdManager | Self::CreativeManager)
     }
 }
 
 /// The permission to make posts, in a vocabulary.
-pub const fn composer(speech: Vocabulary) -> &'static str {
+pub const fn composer_permission(speech: Vocabulary) -> &'static str {
     match speech {
         Vocabulary::Post => "POST_COMPOSER",
         Vocabulary::Tweet => "TWEET_COMPOSER",
@@ -63,7 +63,7 @@ pub const fn composer(speech: Vocabulary) -> &'static str {
 
 /// Who may do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum RequiredRole {
     /// Any user of an app with access to advertising; no account is named.
     Anyone,
     /// Whoever has a role.
@@ -90,7 +90,7 @@ pub enum Who {
     Admin,
 }
 
-impl Who {
+impl RequiredRole {
     /// Every one of them that is about a role.
     pub const ALL: [Self; 11] = [
         Self::Member,
@@ -107,8 +107,8 @@ impl Who {
     ];
 
     /// Whether a role suffices.
-    pub const fn allows(self, role: Role) -> bool {
-        use Role::{AdManager, Admin, CampaignAnalyst, CreativeManager, PartnerAudienceManager};
+    pub const fn allows_role(self, role: AdsRole) -> bool {
+        use AdsRole::{AdManager, Admin, CampaignAnalyst, CreativeManager, PartnerAudienceManager};
         match self {
             // An author's own posts are looked at by the operation itself.
             Self::Anyone | Self::Member | Self::PostWriter => true,
@@ -122,7 +122,7 @@ impl Who {
                 role,
                 Admin | AdManager | CampaignAnalyst | PartnerAudienceManager
             ),
-            Self::Planner => !matches!(role, Role::Analyst),
+            Self::Planner => !matches!(role, AdsRole::Analyst),
             Self::AudienceWriter => matches!(role, Admin | AdManager | PartnerAudienceManager),
             Self::Admin => matches!(role, Admin),
         }

@@ -1,59 +1,59 @@
 //! Figures of what is promoted (contract §4.15): at once, as a file made in the background, and who
 //! was reached. All of them come from the ledger.
 
-mod active;
-mod ask;
+mod active_entities;
 pub mod jobs;
 mod metrics;
 mod reach;
-mod series;
+mod stats_query;
+mod time_series;
 
 use base::Error;
 use serde_json::{Value, json};
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::declare::{COUNT, CURSOR, Custom, Field, Gate, Often};
-use crate::desk::Desk;
-use crate::given::Given;
-use crate::kind::Kind;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{AdsRateClass, COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec};
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::line_items::LINE_ITEM;
-pub use series::bucket_of;
+pub use time_series::age_bucket;
 
-use ask::{Ask, ENTITIES, GRANULARITIES, GROUPS, PLACEMENTS, SEGMENTS};
+use stats_query::{ENTITIES, GRANULARITIES, GROUPS, PLACEMENTS, SEGMENTS, StatsQuery};
 
-const ENTITY: Field = Field::new("entity", Kind::Word(ENTITIES)).required();
-const IDS: Field = Field::new("entity_ids", Kind::Texts(20, 20)).required();
-const START: Field = Field::text("start_time", 1, 40).required();
-const END: Field = Field::text("end_time", 1, 40).required();
-const GRANULARITY: Field = Field::one_of("granularity", GRANULARITIES).required();
-const METRICS: Field = Field::new("metric_groups", Kind::SomeOf(GROUPS)).required();
-const PLACEMENT: Field = Field::one_of("placement", PLACEMENTS).required();
+const ENTITY: FieldSpec = FieldSpec::new("entity", FieldKind::Word(ENTITIES)).required();
+const IDS: FieldSpec = FieldSpec::new("entity_ids", FieldKind::Texts(20, 20)).required();
+const START: FieldSpec = FieldSpec::text("start_time", 1, 40).required();
+const END: FieldSpec = FieldSpec::text("end_time", 1, 40).required();
+const GRANULARITY: FieldSpec = FieldSpec::one_of("granularity", GRANULARITIES).required();
+const METRICS: FieldSpec = FieldSpec::new("metric_groups", FieldKind::SomeOf(GROUPS)).required();
+const PLACEMENT: FieldSpec = FieldSpec::one_of("placement", PLACEMENTS).required();
 
-const REACH: Gate = Gate::new("REACH_AND_FREQUENCY_ANALYTICS");
+const REACH: FeatureGate = FeatureGate::new("REACH_AND_FREQUENCY_ANALYTICS");
 
 /// What can be asked.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsStats",
         "/stats/accounts/{account_id}",
         "Figures of up to 20 entities and 7 days.",
-        stats,
+        get_stats,
     )
-    .who(Who::StatsReader)
-    .often(Often::Stats)
+    .requires_role(RequiredRole::StatsReader)
+    .rate_limited(AdsRateClass::Stats)
     .params(&[ENTITY, IDS, START, END, GRANULARITY, METRICS, PLACEMENT]),
-    Custom::change(
+    CustomOperation::mutation(
         "POST",
         "createAdsStatsJob",
         "/stats/jobs/accounts/{account_id}",
         "Has figures of up to 90 days worked out, as a file.",
         jobs::create,
     )
-    .who(Who::StatsReader)
-    .often(Often::More)
+    .requires_role(RequiredRole::StatsReader)
+    .rate_limited(AdsRateClass::High)
     .params(&[
         ENTITY,
         IDS,
@@ -62,100 +62,114 @@ pub static OPERATIONS: &[Custom] = &[
         GRANULARITY,
         METRICS,
         PLACEMENT,
-        Field::one_of("segmentation_type", SEGMENTS),
-        Field::text("country", 1, 64),
-        Field::text("platform", 1, 64),
+        FieldSpec::one_of("segmentation_type", SEGMENTS),
+        FieldSpec::text("country", 1, 64),
+        FieldSpec::text("platform", 1, 64),
     ]),
-    Custom::get(
+    CustomOperation::get(
         "getAdsStatsJobs",
         "/stats/jobs/accounts/{account_id}",
         "Such jobs, the latest first.",
         jobs::list,
     )
-    .who(Who::StatsReader)
-    .params(&[Field::new("job_ids", Kind::Longs(200)), COUNT, CURSOR]),
-    Custom::change(
+    .requires_role(RequiredRole::StatsReader)
+    .params(&[
+        FieldSpec::new("job_ids", FieldKind::Longs(200)),
+        COUNT,
+        CURSOR,
+    ]),
+    CustomOperation::mutation(
         "DELETE",
         "deleteAdsStatsJob",
         "/stats/jobs/accounts/{account_id}/{job_id}",
         "Calls a job off that is not done yet.",
         jobs::cancel,
     )
-    .who(Who::StatsReader)
-    .params(&[Field::new("job_id", Kind::Long).required()]),
-    Custom::get(
+    .requires_role(RequiredRole::StatsReader)
+    .params(&[FieldSpec::new("job_id", FieldKind::Long).required()]),
+    CustomOperation::get(
         "getAdsActiveEntities",
         "/stats/accounts/{account_id}/active_entities",
         "Entities whose figures changed in some hours.",
-        active::list,
+        active_entities::list,
     )
-    .who(Who::CampaignReader)
-    .often(Often::Stats)
+    .requires_role(RequiredRole::CampaignReader)
+    .rate_limited(AdsRateClass::Stats)
     .params(&[
         ENTITY,
         START,
         END,
-        Field::new("campaign_ids", Kind::Ids(&CAMPAIGN, 200)),
-        Field::new(
+        FieldSpec::new("campaign_ids", FieldKind::Ids(&CAMPAIGN, 200)),
+        FieldSpec::new(
             "funding_instrument_ids",
-            Kind::Ids(&FUNDING_INSTRUMENT, 200),
+            FieldKind::Ids(&FUNDING_INSTRUMENT, 200),
         ),
-        Field::new("line_item_ids", Kind::Ids(&LINE_ITEM, 200)),
+        FieldSpec::new("line_item_ids", FieldKind::Ids(&LINE_ITEM, 200)),
     ]),
-    Custom::get(
+    CustomOperation::get(
         "getAdsReachOfCampaigns",
         "/stats/accounts/{account_id}/reach/campaigns",
         "How many viewers campaigns reached, and how often.",
-        reach::of_campaigns,
+        reach::campaign_reach,
     )
-    .gated(REACH)
-    .who(Who::CampaignReader)
-    .often(Often::Stats)
+    .requires_feature(REACH)
+    .requires_role(RequiredRole::CampaignReader)
+    .rate_limited(AdsRateClass::Stats)
     .params(&[
-        Field::new("campaign_ids", Kind::Ids(&CAMPAIGN, 20)).required(),
+        FieldSpec::new("campaign_ids", FieldKind::Ids(&CAMPAIGN, 20)).required(),
         START,
         END,
     ]),
-    Custom::get(
+    CustomOperation::get(
         "getAdsReachOfFundingInstruments",
         "/stats/accounts/{account_id}/reach/funding_instruments",
         "How many viewers were reached by what an instrument paid for, and how often.",
-        reach::of_instruments,
+        reach::funding_instrument_reach,
     )
-    .gated(REACH)
-    .who(Who::CampaignReader)
-    .often(Often::Stats)
+    .requires_feature(REACH)
+    .requires_role(RequiredRole::CampaignReader)
+    .rate_limited(AdsRateClass::Stats)
     .params(&[
-        Field::new("funding_instrument_ids", Kind::Ids(&FUNDING_INSTRUMENT, 20)).required(),
+        FieldSpec::new(
+            "funding_instrument_ids",
+            FieldKind::Ids(&FUNDING_INSTRUMENT, 20),
+        )
+        .required(),
         START,
         END,
     ]),
 ];
 
 /// Days that are answered at once.
-const AT_ONCE: i64 = 7;
+const SYNC_MAX_DAYS: i64 = 7;
 
-fn stats(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let ask = Ask::read(desk, given, AT_ONCE)?;
-    let (length, data) = series::series(desk.tx, &ask)?;
-    let mut answer = Answer::one(&data);
+fn get_stats(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let ask = StatsQuery::parse(desk, given, SYNC_MAX_DAYS)?;
+    let (length, data) = time_series::load_stats(desk.tx, &ask)?;
+    let mut answer = OperationOutput::from_value(&data);
     answer.data_type = "stats";
-    answer.members = vec![("time_series_length", length.into())];
-    answer.echo = ask.echo();
+    answer.extra_members = vec![("time_series_length", length.into())];
+    answer.echo_params = ask.echo_params();
     Ok(answer)
 }
 
 /// The figures that a job works out, at once: for a person who looks at those of one thing.
-pub fn at_once(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Value, Error> {
-    let ask = Ask::long(desk, given)?;
-    let (_, data) = series::series(desk.tx, &ask)?;
+pub fn compute_job_stats(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<Value, Error> {
+    let ask = StatsQuery::parse_job(desk, given)?;
+    let (_, data) = time_series::load_stats(desk.tx, &ask)?;
     Ok(data)
 }
 
 /// The whole answer that a job's file holds.
-fn whole(ask: &Ask, length: usize, data: &Value) -> String {
-    let mut params = ask.echo();
-    params.insert("account_id".to_owned(), ask.account_written().into());
+fn job_file_json(ask: &StatsQuery, length: usize, data: &Value) -> String {
+    let mut params = ask.echo_params();
+    params.insert("account_id".to_owned(), ask.format_account_id().into());
     json!({
         "data_type": "stats",
         "time_series_length": length,

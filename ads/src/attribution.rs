@@ -10,18 +10,18 @@ use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placeme
 use store::posts::Post;
 use store::{Tx, posts, records};
 
-use crate::ledger::{Event, record};
-use crate::record::Record;
+use crate::ledger::{LedgerEvent, record_events};
+use crate::record::AdsRecord;
 use crate::resources::promoted_posts::PROMOTED_POST;
-use crate::serving::hashed;
+use crate::serving::hash_to_id;
 
-const READER: &str = "ads";
+const EVENT_LOG_READER: &str = "ads";
 /// How long after an impression what is done counts as done because of it.
-const AFTER: i64 = 86_400_000;
+const ATTRIBUTION_WINDOW_MS: i64 = 86_400_000;
 
 /// Something that somebody did.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Act {
+pub(crate) struct EngagementAct {
     pub(crate) kind: AdEventKind,
     pub(crate) at: Time,
     pub(crate) viewer: i64,
@@ -30,33 +30,33 @@ pub(crate) struct Act {
 }
 
 /// Whether the log has something that was not looked at.
-pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    match event_log::find_cursor(tx, READER)? {
+pub fn has_unread_events(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    match event_log::find_cursor(tx, EVENT_LOG_READER)? {
         Some(from) => Ok(!event_log::list_after(tx, from, 1)?.is_empty()),
         None => Ok(true),
     }
 }
 
 /// Looks at some entries of the log; how many.
-pub fn follow(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
-    let from = event_log::claim_cursor(tx, READER)?;
+pub fn process_events(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
+    let from = event_log::claim_cursor(tx, EVENT_LOG_READER)?;
     let entries = event_log::list_after(tx, from, limit)?;
     let Some(last) = entries.last() else {
         return Ok(0);
     };
     let seq = last.seq;
     let mut events = Vec::new();
-    for act in acts(tx, &entries)? {
-        events.extend(attributed(tx, act)?);
+    for act in acts_from_log(tx, &entries)? {
+        events.extend(attribute_act(tx, act)?);
     }
     if !events.is_empty() {
-        record(tx, &events)?;
+        record_events(tx, &events)?;
     }
-    event_log::set_cursor(tx, READER, seq)?;
+    event_log::set_cursor(tx, EVENT_LOG_READER, seq)?;
     Ok(entries.len())
 }
 
-fn acts(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<Act>, Fault> {
+fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct>, Fault> {
     let written = entries.iter().filter(|entry| entry.kind == "post.create");
     let written: Vec<PostId> = written.map(|entry| PostId::new(entry.subject_id)).collect();
     let written: HashMap<i64, Post> = posts::find_by_ids(tx, &written)?
@@ -65,7 +65,7 @@ fn acts(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<Act>, Fault> {
         .collect();
     let mut acts = Vec::new();
     for entry in entries {
-        let act = |kind: AdEventKind, subject: i64| Act {
+        let act = |kind: AdEventKind, subject: i64| EngagementAct {
             kind,
             at: entry.at,
             viewer: entry.actor_id,
@@ -97,11 +97,14 @@ fn acts(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<Act>, Fault> {
 
 /// What an act is to the ledger: because of an impression of the last day, or because the post is
 /// there for its promotion only.
-pub(crate) fn attributed(tx: &mut Tx<'_>, act: Act) -> Result<Option<Event>, Fault> {
-    let since = act.at.plus_ms(-AFTER);
+pub(crate) fn attribute_act(
+    tx: &mut Tx<'_>,
+    act: EngagementAct,
+) -> Result<Option<LedgerEvent>, Fault> {
+    let since = act.at.plus_ms(-ATTRIBUTION_WINDOW_MS);
     for shown in ledger::list_impressions_of_viewer(tx, act.viewer, since)? {
-        if shown.at <= act.at && is_about(tx, &shown, act)? {
-            return Ok(Some(of_impression(tx, &shown, act)));
+        if shown.at <= act.at && matches_impression(tx, &shown, act)? {
+            return Ok(Some(event_from_impression(tx, &shown, act)));
         }
     }
     if act.kind == AdEventKind::Follow {
@@ -123,11 +126,11 @@ pub(crate) fn attributed(tx: &mut Tx<'_>, act: Act) -> Result<Option<Event>, Fau
     let Some(latest) = promoted.last() else {
         return Ok(None);
     };
-    let promoted = Record::stored(&PROMOTED_POST, latest)?;
-    Ok(Some(of_post(tx, &promoted, act)))
+    let promoted = AdsRecord::from_stored(&PROMOTED_POST, latest)?;
+    Ok(Some(event_from_promoted_post(tx, &promoted, act)))
 }
 
-fn is_about(tx: &mut Tx<'_>, shown: &AdEvent, act: Act) -> Result<bool, Fault> {
+fn matches_impression(tx: &mut Tx<'_>, shown: &AdEvent, act: EngagementAct) -> Result<bool, Fault> {
     match (act.kind, shown.creative) {
         (AdEventKind::Follow, AdEntity::PromotedAccount) => Ok(shown.subject_id == act.subject),
         (AdEventKind::Follow, AdEntity::PromotedPost) => {
@@ -142,7 +145,7 @@ fn is_about(tx: &mut Tx<'_>, shown: &AdEvent, act: Act) -> Result<bool, Fault> {
 }
 
 /// Each reply counts; everything else once for an impression, however often it is taken back.
-fn once(id: i64, act: Act, of: i64) -> i64 {
+fn dedup_key(id: i64, act: EngagementAct, of: i64) -> i64 {
     if act.kind == AdEventKind::Reply {
         id
     } else {
@@ -150,9 +153,9 @@ fn once(id: i64, act: Act, of: i64) -> i64 {
     }
 }
 
-fn of_impression(tx: &Tx<'_>, shown: &AdEvent, act: Act) -> Event {
+fn event_from_impression(tx: &Tx<'_>, shown: &AdEvent, act: EngagementAct) -> LedgerEvent {
     let id = tx.next_id::<()>().get();
-    Event {
+    LedgerEvent {
         kind: act.kind,
         at: act.at,
         line_item_id: shown.line_item_id,
@@ -161,19 +164,19 @@ fn of_impression(tx: &Tx<'_>, shown: &AdEvent, act: Act) -> Event {
         subject: shown.subject_id,
         viewer: act.viewer,
         placement: shown.placement,
-        looks: shown.viewer_traits.clone(),
+        viewer_traits: shown.viewer_traits.clone(),
         price: shown.price_micro,
         origin: AdEventOrigin::Attributed,
         id,
-        once: once(id, act, shown.impression_id),
+        impression_id: dedup_key(id, act, shown.impression_id),
     }
 }
 
 /// Without an impression nothing was won in an auction, and nothing is charged.
-fn of_post(tx: &Tx<'_>, promoted: &Record, act: Act) -> Event {
+fn event_from_promoted_post(tx: &Tx<'_>, promoted: &AdsRecord, act: EngagementAct) -> LedgerEvent {
     let id = tx.next_id::<()>().get();
     let pair = format!("{}:{}:{}", promoted.id, act.subject, act.viewer);
-    Event {
+    LedgerEvent {
         kind: act.kind,
         at: act.at,
         line_item_id: promoted.int("line_item_id").unwrap_or(0),
@@ -182,10 +185,10 @@ fn of_post(tx: &Tx<'_>, promoted: &Record, act: Act) -> Event {
         subject: act.subject,
         viewer: act.viewer,
         placement: Placement::AllOn,
-        looks: ViewerTraits::default(),
+        viewer_traits: ViewerTraits::default(),
         price: 0,
         origin: AdEventOrigin::Attributed,
         id,
-        once: once(id, act, -1 - hashed(pair.as_bytes())),
+        impression_id: dedup_key(id, act, -1 - hash_to_id(pair.as_bytes())),
     }
 }

@@ -4,25 +4,25 @@ use base::refusal::{AdsProblem, AdsRefusal};
 use base::{Error, Refusal};
 use serde_json::{Map, Value, json};
 
-use crate::answer::Answer;
-use crate::change::Change;
-use crate::declare::{Resource, Verb};
-use crate::desk::{Batch, Desk};
-use crate::engine::{self, checked};
-use crate::given::Given;
-use crate::kind::Raw;
+use crate::account_context::{AccountContext, BatchState};
+use crate::declaration::{Resource, ResourceVerb};
+use crate::engine::{self, ensure_valid_params};
+use crate::field_kind::RawParam;
 use crate::operations::field_params;
-use crate::record::Record;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 
 /// One item, as far as it could be read.
-struct Item<'i> {
-    verb: Option<Verb>,
+struct BatchItem<'i> {
+    verb: Option<ResourceVerb>,
     name: &'i Value,
     params: Map<String, Value>,
 }
 
-impl<'i> Item<'i> {
-    fn read(of: &Resource, item: &'i Value) -> Self {
+impl<'i> BatchItem<'i> {
+    fn parse(of: &Resource, item: &'i Value) -> Self {
         let name = item.get("operation_type").unwrap_or(&Value::Null);
         let verb = match name
             .as_str()
@@ -30,14 +30,14 @@ impl<'i> Item<'i> {
             .to_ascii_lowercase()
             .as_str()
         {
-            "create" => Some(Verb::Create),
-            "update" => Some(Verb::Update),
-            "delete" => Some(Verb::Delete),
+            "create" => Some(ResourceVerb::Create),
+            "update" => Some(ResourceVerb::Update),
+            "delete" => Some(ResourceVerb::Delete),
             _ => None,
         };
         let params = item.get("params").and_then(Value::as_object);
         Self {
-            verb: verb.filter(|verb| of.can_in_batch(*verb)),
+            verb: verb.filter(|verb| of.supports_in_batch(*verb)),
             name,
             params: params.cloned().unwrap_or_default(),
         }
@@ -45,23 +45,30 @@ impl<'i> Item<'i> {
 }
 
 /// Does a batch.
-pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let items = whole(of, given.json.as_ref())?;
-    let items: Vec<Item<'_>> = items.iter().map(|item| Item::read(of, item)).collect();
+pub fn apply_batch(
+    desk: &mut AccountContext<'_, '_>,
+    of: &'static Resource,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let items = batch_items(of, given.json.as_ref())?;
+    let items: Vec<BatchItem<'_>> = items
+        .iter()
+        .map(|item| BatchItem::parse(of, item))
+        .collect();
     // What is deleted makes room for the rest.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|place| {
         items
             .get(*place)
-            .is_some_and(|item| item.verb != Some(Verb::Delete))
+            .is_some_and(|item| item.verb != Some(ResourceVerb::Delete))
     });
-    let mut done: Vec<Option<Record>> = items.iter().map(|_| None).collect();
+    let mut done: Vec<Option<AdsRecord>> = items.iter().map(|_| None).collect();
     let mut wrong: Vec<Vec<AdsProblem>> = items.iter().map(|_| Vec::new()).collect();
     let mut requests = vec![Value::Null; items.len()];
-    desk.batch = Some(Batch {
-        of,
-        place: 0,
+    desk.batch = Some(BatchState {
+        resource: of,
+        item_index: 0,
         changes: Vec::new(),
     });
     for place in order {
@@ -69,23 +76,23 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
             continue;
         };
         if let Some(batch) = &mut desk.batch {
-            batch.place = place;
+            batch.item_index = place;
         }
-        let (request, result) = one(desk, of, item);
+        let (request, result) = apply_item(desk, of, item);
         if let Some(slot) = requests.get_mut(place) {
             *slot = request;
         }
         match result {
-            Ok(record) => put(&mut done, place, Some(record)),
+            Ok(record) => set_at_index(&mut done, place, Some(record)),
             Err(Error::Refused(Refusal::Ads(declined))) => {
-                put(&mut wrong, place, declined.problems)
+                set_at_index(&mut wrong, place, declined.problems)
             }
             Err(other) => return Err(other),
         }
     }
     let batch = desk.batch.take();
     if wrong.iter().all(Vec::is_empty) {
-        settle(desk, batch, &mut wrong)?;
+        run_batch_validator(desk, batch, &mut wrong)?;
     }
     if wrong.iter().any(|problems| !problems.is_empty()) {
         let declined = AdsRefusal {
@@ -95,23 +102,23 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
         };
         return Err(Refusal::Ads(Box::new(declined)).into());
     }
-    let records: Vec<Record> = done.into_iter().flatten().collect();
-    let mut answer = Answer::raw(engine::show_all(desk, &records)?);
-    answer.requests = Some(requests);
+    let records: Vec<AdsRecord> = done.into_iter().flatten().collect();
+    let mut answer = OperationOutput::from_json(engine::render_record_array(desk, &records)?);
+    answer.item_requests = Some(requests);
     Ok(answer)
 }
 
 /// Looks at what all of it comes to.
-fn settle(
-    desk: &mut Desk<'_, '_>,
-    batch: Option<Batch>,
+fn run_batch_validator(
+    desk: &mut AccountContext<'_, '_>,
+    batch: Option<BatchState>,
     wrong: &mut [Vec<AdsProblem>],
 ) -> Result<(), Error> {
     let Some(batch) = batch else { return Ok(()) };
-    let Some(settles) = batch.of.settles else {
+    let Some(settles) = batch.resource.validate_batch else {
         return Ok(());
     };
-    let (places, changes): (Vec<usize>, Vec<Change>) = batch.changes.into_iter().unzip();
+    let (places, changes): (Vec<usize>, Vec<RecordChange>) = batch.changes.into_iter().unzip();
     for (place, found) in places.into_iter().zip(settles(desk, &changes)?) {
         if let Some(problems) = wrong.get_mut(place) {
             problems.extend(found);
@@ -120,20 +127,20 @@ fn settle(
     Ok(())
 }
 
-fn put<T>(all: &mut [T], place: usize, value: T) {
+fn set_at_index<T>(all: &mut [T], place: usize, value: T) {
     if let Some(slot) = all.get_mut(place) {
         *slot = value;
     }
 }
 
 /// The batch itself: an array of objects, not empty and not too long.
-fn whole<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value], Error> {
+fn batch_items<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value], Error> {
     let wrong = |message: String| Error::from(AdsProblem::new("INVALID_PARAMETER", message));
     let Some(Value::Array(items)) = json else {
         return Err(wrong("The request body must be a JSON array".to_owned()));
     };
-    if items.is_empty() || items.len() > of.batch {
-        let (most, count) = (of.batch, items.len());
+    if items.is_empty() || items.len() > of.max_batch_items {
+        let (most, count) = (of.max_batch_items, items.len());
         let message = format!("Expected 1 to {most} items in a batch, got {count}");
         return Err(wrong(message));
     }
@@ -146,18 +153,18 @@ fn whole<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value], Erro
 }
 
 /// Does one item; what was understood of it, and what came of it.
-fn one(
-    desk: &mut Desk<'_, '_>,
+fn apply_item(
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    item: &Item<'_>,
-) -> (Value, Result<Record, Error>) {
+    item: &BatchItem<'_>,
+) -> (Value, Result<AdsRecord, Error>) {
     let speech = desk.caller.speech;
-    let account = desk.account().map(|account| account.record.written_id());
+    let account = desk.account().map(|account| account.record.formatted_id());
     let Some(verb) = item.verb else {
         let problem = match item.name {
             Value::Null => AdsProblem::missing_parameter("operation_type"),
             other => {
-                let shown = Raw::Json(other).shown();
+                let shown = RawParam::Json(other).display_text();
                 let message = format!(
                     "Expected Create, Update or Delete, got \"{shown}\" for operation_type"
                 );
@@ -168,22 +175,23 @@ fn one(
         return (request, Err(problem.into()));
     };
     let params = match verb {
-        Verb::Create => field_params(of, true),
-        Verb::Update => field_params(of, false),
+        ResourceVerb::Create => field_params(of, true),
+        ResourceVerb::Update => field_params(of, false),
         _ => Vec::new(),
     };
-    let mut given = Given::read_item(&params, &item.params, speech, verb == Verb::Update);
+    let mut given =
+        ParsedParams::parse_item(&params, &item.params, speech, verb == ResourceVerb::Update);
     let id = match verb {
-        Verb::Create => Ok(0),
-        _ => id_of(of, item, &mut given, speech),
+        ResourceVerb::Create => Ok(0),
+        _ => item_record_id(of, item, &mut given, speech),
     };
     if let Ok(account) = account {
         given.echo.insert("account_id".to_owned(), account.into());
     }
     let result = match (verb, id) {
         (_, Err(problem)) => Err(problem.into()),
-        (Verb::Create, _) => engine::create(desk, of, &given),
-        (Verb::Update, Ok(id)) => engine::update(desk, of, id, &given),
+        (ResourceVerb::Create, _) => engine::create(desk, of, &given),
+        (ResourceVerb::Update, Ok(id)) => engine::update(desk, of, id, &given),
         (_, Ok(id)) => engine::delete(desk, of, id),
     };
     let request = json!({ "params": given.echo, "operation_type": item.name });
@@ -191,10 +199,10 @@ fn one(
 }
 
 /// Which record an item is about: under its own name, or `id`.
-fn id_of(
+fn item_record_id(
     of: &'static Resource,
-    item: &Item<'_>,
-    given: &mut Given,
+    item: &BatchItem<'_>,
+    given: &mut ParsedParams,
     speech: base::Vocabulary,
 ) -> Result<i64, AdsProblem> {
     let name = of.id.name_in(speech);
@@ -204,10 +212,10 @@ fn id_of(
         .find(|(key, _)| of.id.matches(key))
         .or_else(|| item.params.iter().find(|(key, _)| *key == "id"));
     let (_, value) = sent.ok_or_else(|| AdsProblem::missing_parameter(name))?;
-    let text = Raw::Json(value).shown();
-    let id = of.ids.read(name, &text)?;
+    let text = RawParam::Json(value).display_text();
+    let id = of.id_format.parse(name, &text)?;
     given
         .echo
-        .insert(name.to_owned(), of.ids.write(id.max(0)).into());
+        .insert(name.to_owned(), of.id_format.format(id.max(0)).into());
     Ok(id)
 }

@@ -6,18 +6,18 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use store::records::{self, OrderValue};
 
-const TAG: usize = 12;
+const TAG_LEN: usize = 12;
 
 /// A place in one order: its key and an id.
-pub type Place = (OrderValue, i64);
+pub type CursorPosition = (OrderValue, i64);
 
 /// Writes a place for the walk that `scope` describes.
-pub fn seal(key: &[u8; 32], scope: &str, (at, id): &Place) -> String {
-    seal_all(key, scope, std::slice::from_ref(at), *id)
+pub fn encode(key: &[u8; 32], scope: &str, (at, id): &CursorPosition) -> String {
+    encode_multi(key, scope, std::slice::from_ref(at), *id)
 }
 
 /// The same of a place in several orders.
-pub fn seal_all(key: &[u8; 32], scope: &str, at: &[OrderValue], id: i64) -> String {
+pub fn encode_multi(key: &[u8; 32], scope: &str, at: &[OrderValue], id: i64) -> String {
     let mut place = id.to_be_bytes().to_vec();
     for at in at {
         match at {
@@ -32,23 +32,23 @@ pub fn seal_all(key: &[u8; 32], scope: &str, at: &[OrderValue], id: i64) -> Stri
             }
         }
     }
-    let mut bytes = sign(key, scope, &place);
+    let mut bytes = sign_position(key, scope, &place);
     bytes.extend(place);
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// Reads a place that was written for the same walk; nothing else.
-pub fn open(key: &[u8; 32], scope: &str, text: &str) -> Option<Place> {
-    let (at, id) = open_all(key, scope, text)?;
+pub fn decode(key: &[u8; 32], scope: &str, text: &str) -> Option<CursorPosition> {
+    let (at, id) = decode_multi(key, scope, text)?;
     let [at] = <[OrderValue; 1]>::try_from(at).ok()?;
     Some((at, id))
 }
 
 /// The same of a place in several orders.
-pub fn open_all(key: &[u8; 32], scope: &str, text: &str) -> Option<records::RecordCursor> {
+pub fn decode_multi(key: &[u8; 32], scope: &str, text: &str) -> Option<records::RecordCursor> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
-    let (tag, place) = bytes.split_at_checked(TAG)?;
-    if !same(&sign(key, scope, place), tag) {
+    let (tag, place) = bytes.split_at_checked(TAG_LEN)?;
+    if !constant_time_eq(&sign_position(key, scope, place), tag) {
         return None;
     }
     let (id, mut rest) = place.split_first_chunk::<8>()?;
@@ -69,7 +69,7 @@ pub fn open_all(key: &[u8; 32], scope: &str, text: &str) -> Option<records::Reco
     Some((all, id))
 }
 
-fn sign(key: &[u8; 32], scope: &str, place: &[u8]) -> Vec<u8> {
+fn sign_position(key: &[u8; 32], scope: &str, place: &[u8]) -> Vec<u8> {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
         // A key of any length is taken.
         return Vec::new();
@@ -79,11 +79,11 @@ fn sign(key: &[u8; 32], scope: &str, place: &[u8]) -> Vec<u8> {
     mac.update(&[0]);
     mac.update(place);
     let tag = mac.finalize().into_bytes();
-    tag.iter().copied().take(TAG).collect()
+    tag.iter().copied().take(TAG_LEN).collect()
 }
 
 /// Compares without telling where a difference is.
-fn same(one: &[u8], other: &[u8]) -> bool {
+fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len()
         && one
             .iter()
@@ -96,7 +96,7 @@ fn same(one: &[u8], other: &[u8]) -> bool {
 mod tests {
     use store::records::OrderValue;
 
-    use super::{open, open_all, seal, seal_all};
+    use super::{decode, decode_multi, encode, encode_multi};
 
     #[test]
     fn a_cursor_leads_back_to_its_own_walk_only() {
@@ -106,12 +106,12 @@ mod tests {
             (OrderValue::Name("é".into()), i64::MAX),
             (OrderValue::Name(Vec::new()), 0),
         ] {
-            let text = seal(&key, "campaigns", &place);
-            assert_eq!(open(&key, "campaigns", &text), Some(place));
-            assert_eq!(open(&key, "line_items", &text), None);
-            assert_eq!(open(&[8; 32], "campaigns", &text), None);
+            let text = encode(&key, "campaigns", &place);
+            assert_eq!(decode(&key, "campaigns", &text), Some(place));
+            assert_eq!(decode(&key, "line_items", &text), None);
+            assert_eq!(decode(&[8; 32], "campaigns", &text), None);
             assert_eq!(
-                open(
+                decode(
                     &key,
                     "campaigns",
                     &text.replacen(char::is_alphanumeric, "-", 1)
@@ -124,14 +124,14 @@ mod tests {
             OrderValue::Number(-1),
             OrderValue::Name(Vec::new()),
         ];
-        let text = seal_all(&key, "campaigns", &several, 4);
+        let text = encode_multi(&key, "campaigns", &several, 4);
         assert_eq!(
-            open_all(&key, "campaigns", &text),
+            decode_multi(&key, "campaigns", &text),
             Some((several.to_vec(), 4))
         );
-        assert_eq!(open(&key, "campaigns", &text), None);
+        assert_eq!(decode(&key, "campaigns", &text), None);
         for text in ["", "x", "AAAA", "é"] {
-            assert_eq!(open(&key, "campaigns", text), None);
+            assert_eq!(decode(&key, "campaigns", text), None);
         }
     }
 }

@@ -5,34 +5,38 @@ use base::{Error, Fault, Refusal};
 use serde_json::Value;
 use store::records::{self, RecordVisibility};
 
-use crate::change::Change;
-use crate::declare::{Delete, Need, Resource, Rule, Verb};
-use crate::desk::{Desk, not_found};
-use crate::given::Given;
+use crate::account_context::{AccountContext, record_not_found};
+use crate::declaration::{DeleteMode, FieldRequirement, Resource, ResourceVerb, ValidationRule};
+use crate::field_kind::{FieldKind, IdFormat};
 use crate::history;
-use crate::kind::{Ids, Kind};
-use crate::record::Record;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::{RESOURCES, features};
 
 /// One record, deleted or not.
-pub fn get(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Record, Error> {
-    checked(given)?;
-    let id = id_of(of, given)?;
+pub fn get(
+    desk: &mut AccountContext<'_, '_>,
+    of: &'static Resource,
+    given: &ParsedParams,
+) -> Result<AdsRecord, Error> {
+    ensure_valid_params(given)?;
+    let id = path_record_id(of, given)?;
     if given.flag("with_deleted") {
-        let found = desk.find(of, id)?;
-        return found.ok_or_else(|| desk.not_found(of, id).into());
+        let found = desk.find_record(of, id)?;
+        return found.ok_or_else(|| desk.not_found_problem(of, id).into());
     }
-    desk.need(of, id)
+    desk.require_record(of, id)
 }
 
 /// The id that the path names.
-pub fn id_of(of: &Resource, given: &Given) -> Result<i64, Error> {
+pub fn path_record_id(of: &Resource, given: &ParsedParams) -> Result<i64, Error> {
     let id = given.int(of.id.post);
     id.ok_or_else(|| AdsProblem::missing_parameter(of.id.post).into())
 }
 
 /// Refuses a request that could not be understood.
-pub fn checked(given: &Given) -> Result<(), Error> {
+pub fn ensure_valid_params(given: &ParsedParams) -> Result<(), Error> {
     if given.problems.is_empty() {
         return Ok(());
     }
@@ -41,14 +45,14 @@ pub fn checked(given: &Given) -> Result<(), Error> {
 
 /// Makes a record.
 pub fn create(
-    desk: &mut Desk<'_, '_>,
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &Given,
-) -> Result<Record, Error> {
+    given: &ParsedParams,
+) -> Result<AdsRecord, Error> {
     let mut problems = given.problems.clone();
-    missing_references(desk, of, given, &mut problems)?;
-    refuse(problems)?;
-    let mut record = Record::new(of, 0, desk.account_id()?, desk.now());
+    check_references(desk, of, given, &mut problems)?;
+    refuse_problems(problems)?;
+    let mut record = AdsRecord::new(of, 0, desk.account_id()?, desk.now());
     let mut sent = Vec::new();
     for field in of.fields {
         let name = field.name.post;
@@ -57,139 +61,154 @@ pub fn create(
                 sent.push(name);
                 record.set(name, value.clone());
             }
-            None => record.set(name, field.default.value(field.kind)),
+            None => record.set(name, field.default_value.to_value(field.kind)),
         }
     }
-    let mut change = Change {
-        verb: Verb::Create,
+    let mut change = RecordChange {
+        verb: ResourceVerb::Create,
         record,
         before: None,
-        sent,
+        sent_fields: sent,
     };
-    judge(desk, &mut change)?;
-    if let Some(twin) = of.twin
+    validate_change(desk, &mut change)?;
+    if let Some(twin) = of.find_duplicate
         && let Some(found) = twin(desk, &change.record)?
     {
-        return revive(desk, found);
+        return restore_deleted(desk, found);
     }
     insert(desk, change)
 }
 
-fn insert(desk: &mut Desk<'_, '_>, mut change: Change) -> Result<Record, Error> {
-    let of = change.record.of;
+fn insert(desk: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<AdsRecord, Error> {
+    let of = change.record.resource;
     let sequence = if of.sequence.is_empty() {
         of.name
     } else {
         of.sequence
     };
-    change.record.id = match of.ids {
-        Ids::Long => desk.tx.next_id::<()>().get(),
-        Ids::Short | Ids::Twelve => {
-            records::next_id(desk.tx, sequence)?.saturating_add(of.ids.first())
+    change.record.id = match of.id_format {
+        IdFormat::Long => desk.tx.next_id::<()>().get(),
+        IdFormat::Short | IdFormat::Twelve => {
+            records::next_id(desk.tx, sequence)?.saturating_add(of.id_format.number_offset())
         }
     };
-    change.record.level = level(&change.record);
-    if !records::insert(desk.tx, of.name, &change.record.to_store())? {
+    change.record.level = visibility_level(&change.record);
+    if !records::insert(desk.tx, of.name, &change.record.to_stored())? {
         return Err(Fault::new(format!("{} {} is taken", of.name, change.record.id)).into());
     }
-    settled(desk, &change)?;
+    apply_change_effects(desk, &change)?;
     Ok(change.record)
 }
 
 /// A record that would be repeated: as it is, or not deleted any longer.
-fn revive(desk: &mut Desk<'_, '_>, found: Record) -> Result<Record, Error> {
+fn restore_deleted(
+    desk: &mut AccountContext<'_, '_>,
+    found: AdsRecord,
+) -> Result<AdsRecord, Error> {
     if !found.deleted {
         return Ok(found);
     }
     let mut record = found.clone();
     record.deleted = false;
-    record.level = level(&record);
+    record.level = visibility_level(&record);
     record.updated_at = desk.now();
-    let change = Change {
-        verb: Verb::Create,
+    let change = RecordChange {
+        verb: ResourceVerb::Create,
         record,
         before: Some(found),
-        sent: Vec::new(),
+        sent_fields: Vec::new(),
     };
-    desk.keep(&change.record)?;
-    settled(desk, &change)?;
+    desk.save_record(&change.record)?;
+    apply_change_effects(desk, &change)?;
     Ok(change.record)
 }
 
 /// Changes a record: what was sent, and nothing else.
 pub fn update(
-    desk: &mut Desk<'_, '_>,
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     id: i64,
-    given: &Given,
-) -> Result<Record, Error> {
-    let before = desk.need(of, id)?;
+    given: &ParsedParams,
+) -> Result<AdsRecord, Error> {
+    let before = desk.require_record(of, id)?;
     let mut problems = given.problems.clone();
-    missing_references(desk, of, given, &mut problems)?;
-    refuse(problems)?;
+    check_references(desk, of, given, &mut problems)?;
+    refuse_problems(problems)?;
     let mut record = before.clone();
     let mut sent = Vec::new();
-    for field in of.fields.iter().filter(|field| field.update != Need::No) {
+    for field in of
+        .fields
+        .iter()
+        .filter(|field| field.update != FieldRequirement::Ignored)
+    {
         if let Some(value) = given.get(field.name.post) {
             sent.push(field.name.post);
             record.set(field.name.post, value.clone());
         }
     }
-    let mut change = Change {
-        verb: Verb::Update,
+    let mut change = RecordChange {
+        verb: ResourceVerb::Update,
         record,
         before: Some(before),
-        sent,
+        sent_fields: sent,
     };
-    judge(desk, &mut change)?;
-    if !change.is_any() {
+    validate_change(desk, &mut change)?;
+    if !change.has_any_change() {
         return Ok(change.record);
     }
     if change.record.level != RecordVisibility::Hidden {
-        change.record.level = level(&change.record);
+        change.record.level = visibility_level(&change.record);
     }
     change.record.updated_at = desk.now();
-    desk.keep(&change.record)?;
-    settled(desk, &change)?;
+    desk.save_record(&change.record)?;
+    apply_change_effects(desk, &change)?;
     Ok(change.record)
 }
 
 /// Deletes a record, and hides what belongs to it.
-pub fn delete(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result<Record, Error> {
-    let before = desk.need(of, id)?;
-    let mut change = Change {
-        verb: Verb::Delete,
+pub fn delete(
+    desk: &mut AccountContext<'_, '_>,
+    of: &'static Resource,
+    id: i64,
+) -> Result<AdsRecord, Error> {
+    let before = desk.require_record(of, id)?;
+    let mut change = RecordChange {
+        verb: ResourceVerb::Delete,
         record: before.clone(),
         before: Some(before),
-        sent: Vec::new(),
+        sent_fields: Vec::new(),
     };
-    judge(desk, &mut change)?;
+    validate_change(desk, &mut change)?;
     change.record.deleted = true;
     change.record.level = RecordVisibility::Hidden;
     change.record.updated_at = desk.now();
-    match of.delete {
-        Delete::Soft => desk.keep(&change.record)?,
-        Delete::Hard => records::delete(desk.tx, of.name, id)?,
+    match of.delete_mode {
+        DeleteMode::Soft => desk.save_record(&change.record)?,
+        DeleteMode::Hard => records::delete(desk.tx, of.name, id)?,
     }
-    hide_below(desk, of, id)?;
-    settled(desk, &change)?;
+    hide_children(desk, of, id)?;
+    apply_change_effects(desk, &change)?;
     Ok(change.record)
 }
 
 /// What belongs to something deleted is listed with deleted records only, and says that it was not
 /// deleted itself.
-fn hide_below(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result<(), Error> {
+fn hide_children(
+    desk: &mut AccountContext<'_, '_>,
+    of: &'static Resource,
+    id: i64,
+) -> Result<(), Error> {
     let account = desk.account_id()?;
     for below in RESOURCES {
         let parents = below.fields.iter().filter(|field| match field.kind {
-            Kind::Reference(to, true) => std::ptr::eq(to, of),
+            FieldKind::Reference(to, true) => std::ptr::eq(to, of),
             _ => false,
         });
         for field in parents {
             let hidden =
                 records::hide_by_field(desk.tx, below.name, account, (field.name.post, id))?;
             for id in hidden {
-                hide_below(desk, below, id)?;
+                hide_children(desk, below, id)?;
             }
         }
     }
@@ -197,8 +216,8 @@ fn hide_below(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result
 }
 
 /// Where a record is shown that is not deleted.
-fn level(record: &Record) -> RecordVisibility {
-    let drafts = record.of.drafts && record.text("entity_status") == "DRAFT";
+fn visibility_level(record: &AdsRecord) -> RecordVisibility {
+    let drafts = record.resource.has_drafts && record.text("entity_status") == "DRAFT";
     if drafts {
         RecordVisibility::Draft
     } else {
@@ -207,23 +226,26 @@ fn level(record: &Record) -> RecordVisibility {
 }
 
 /// Notes what happened and does what follows from it.
-fn settled(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
-    history::note(desk, change)?;
-    if let Some(after) = change.record.of.after {
+fn apply_change_effects(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<(), Error> {
+    history::record_history(desk, change)?;
+    if let Some(after) = change.record.resource.after_change {
         after(desk, change)?;
     }
-    let Some(settles) = change.record.of.settles else {
+    let Some(settles) = change.record.resource.validate_batch else {
         return Ok(());
     };
     // Of a batch it counts what all of it comes to.
-    if desk.joins_batch(change) {
+    if desk.add_to_batch(change) {
         return Ok(());
     }
     let wrong = settles(desk, std::slice::from_ref(change))?;
-    refuse(wrong.into_iter().flatten().collect())
+    refuse_problems(wrong.into_iter().flatten().collect())
 }
 
-fn refuse(problems: Vec<AdsProblem>) -> Result<(), Error> {
+fn refuse_problems(problems: Vec<AdsProblem>) -> Result<(), Error> {
     if problems.is_empty() {
         return Ok(());
     }
@@ -231,54 +253,60 @@ fn refuse(problems: Vec<AdsProblem>) -> Result<(), Error> {
 }
 
 /// Whether everything that was sent refers to something of this account that is there.
-fn missing_references(
-    desk: &mut Desk<'_, '_>,
+fn check_references(
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &Given,
+    given: &ParsedParams,
     problems: &mut Vec<AdsProblem>,
 ) -> Result<(), Error> {
     for field in of.fields {
-        let Kind::Reference(to, _) = field.kind else {
+        let FieldKind::Reference(to, _) = field.kind else {
             continue;
         };
         let Some(id) = given.int(field.name.post) else {
             continue;
         };
-        let found = desk.find(to, id)?;
+        let found = desk.find_record(to, id)?;
         if found.is_none_or(|found| found.deleted || found.level == RecordVisibility::Hidden) {
             let name = field.name.name_in(desk.caller.speech);
-            problems.push(not_found(to, name, id));
+            problems.push(record_not_found(to, name, id));
         }
     }
     Ok(())
 }
 
 /// Whether a change keeps the rules; all that it breaks is told.
-fn judge(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
-        return within(desk, change);
+fn validate_change(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
+        return apply_context_rules(desk, change);
     }
-    let mut problems = features::missing(desk, change)?;
-    for rule in change.record.of.rules {
+    let mut problems = features::check_gates(desk, change)?;
+    for rule in change.record.resource.rules {
         match rule {
-            Rule::Own(holds) => problems.extend(holds(change).err()),
-            Rule::Beside(field, holds) => {
-                if let Some(other) = beside(desk, change, field)? {
+            ValidationRule::OnRecord(holds) => problems.extend(holds(change).err()),
+            ValidationRule::OnReference(field, holds) => {
+                if let Some(other) = find_referenced_record(desk, change, field)? {
                     problems.extend(holds(change, &other).err());
                 }
             }
-            Rule::Within(_) => {}
+            ValidationRule::InContext(_) => {}
         }
     }
-    refuse(problems)?;
-    within(desk, change)
+    refuse_problems(problems)?;
+    apply_context_rules(desk, change)
 }
 
 /// Rules that look around come last: what they find is worth nothing if the rest is wrong.
-fn within(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn apply_context_rules(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
     let mut problems = Vec::new();
-    for rule in change.record.of.rules {
-        let Rule::Within(holds) = rule else {
+    for rule in change.record.resource.rules {
+        let ValidationRule::InContext(holds) = rule else {
             continue;
         };
         match holds(desk, change) {
@@ -287,49 +315,64 @@ fn within(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
             Err(other) => return Err(other),
         }
     }
-    refuse(problems)
+    refuse_problems(problems)
 }
 
-fn beside(
-    desk: &mut Desk<'_, '_>,
-    change: &Change,
+fn find_referenced_record(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
     name: &'static str,
-) -> Result<Option<Record>, Error> {
-    let field = change.record.of.field(name);
+) -> Result<Option<AdsRecord>, Error> {
+    let field = change.record.resource.field(name);
     match (field.map(|field| field.kind), change.record.int(name)) {
-        (Some(Kind::Reference(to, _)), Some(id)) => desk.find(to, id),
+        (Some(FieldKind::Reference(to, _)), Some(id)) => desk.find_record(to, id),
         _ => Ok(None),
     }
 }
 
 /// Records as they are shown, with what is worked out of each.
-pub fn show(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Vec<String>, Error> {
-    if let Some(shows) = records.first().and_then(|record| record.of.shows) {
+pub fn render_records(
+    desk: &mut AccountContext<'_, '_>,
+    records: &[AdsRecord],
+) -> Result<Vec<String>, Error> {
+    if let Some(shows) = records
+        .first()
+        .and_then(|record| record.resource.render_records)
+    {
         return shows(desk, records);
     }
     let speech = desk.caller.speech;
-    let computed = match records.first().and_then(|record| record.of.computed) {
+    let computed = match records
+        .first()
+        .and_then(|record| record.resource.compute_fields)
+    {
         Some(computed) => computed(desk, records)?,
         None => Vec::new(),
     };
     let nothing: Vec<(&'static str, Value)> = Vec::new();
     let all = records.iter().enumerate().map(|(place, record)| {
         let mut text = String::with_capacity(512);
-        record.write(&mut text, speech, computed.get(place).unwrap_or(&nothing));
+        record.write_json(&mut text, speech, computed.get(place).unwrap_or(&nothing));
         text
     });
     Ok(all.collect())
 }
 
 /// One record as it is shown.
-pub fn show_one(desk: &mut Desk<'_, '_>, record: &Record) -> Result<String, Error> {
-    let shown = show(desk, std::slice::from_ref(record))?;
+pub fn render_record(
+    desk: &mut AccountContext<'_, '_>,
+    record: &AdsRecord,
+) -> Result<String, Error> {
+    let shown = render_records(desk, std::slice::from_ref(record))?;
     Ok(shown.into_iter().next().unwrap_or_default())
 }
 
 /// Several as an array.
-pub fn show_all(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<String, Error> {
-    let shown = show(desk, records)?;
+pub fn render_record_array(
+    desk: &mut AccountContext<'_, '_>,
+    records: &[AdsRecord],
+) -> Result<String, Error> {
+    let shown = render_records(desk, records)?;
     let length: usize = shown.iter().map(|one| one.len() + 1).sum();
     let mut text = String::with_capacity(length + 2);
     text.push('[');

@@ -9,23 +9,23 @@ use query::words::hash_text;
 const PLACES: &str = include_str!("../data/places.tsv");
 
 /// Places that keep ids which clients know.
-const KNOWN: [(&str, &str, &str, &str); 3] = [
+const WELL_KNOWN_PLACES: [(&str, &str, &str, &str); 3] = [
     ("COUNTRIES", "US", "United States", "96683cc9126741d1"),
     ("CITIES", "US", "San Francisco", "5122804691e5fecc"),
     ("CITIES", "US", "Los Angeles", "3b77caf94bfc81fe"),
 ];
 /// Pieces of a text that are looked at.
-const PIECES: usize = 6;
+const MAX_PIECES: usize = 6;
 /// What a piece says for a country when it names it, or something inside, or abbreviates either.
-const NAMED: u32 = 30;
-const INSIDE: u32 = 20;
-const SHORT: u32 = 10;
+const NAME_SCORE: u32 = 30;
+const CONTAINED_SCORE: u32 = 20;
+const ABBREVIATION_SCORE: u32 = 10;
 /// What a region says more than a city: two cities may share a name.
-const REGION: u32 = 1;
+const REGION_BONUS: u32 = 1;
 
 /// A place that line items may be shown at.
 #[derive(Clone, Debug)]
-pub struct Spot {
+pub struct GeoPlace {
     /// Its id: sixteen hexadecimal digits.
     pub id: String,
     /// `COUNTRIES`, `REGIONS` or `CITIES`.
@@ -39,22 +39,22 @@ pub struct Spot {
 /// The places that are known without anybody adding them.
 #[derive(Debug)]
 pub struct Gazetteer {
-    spots: Vec<Spot>,
-    names: HashMap<u64, Vec<usize>>,
+    places: Vec<GeoPlace>,
+    name_index: HashMap<u64, Vec<usize>>,
     /// `PT`, and `CA` for California, as they are written.
-    short: HashMap<String, Vec<usize>>,
-    ids: HashMap<String, usize>,
+    abbreviation_index: HashMap<String, Vec<usize>>,
+    id_index: HashMap<String, usize>,
 }
 
 /// The gazetteer.
 pub fn gazetteer() -> &'static Gazetteer {
-    static ALL: LazyLock<Gazetteer> = LazyLock::new(Gazetteer::read);
+    static ALL: LazyLock<Gazetteer> = LazyLock::new(Gazetteer::load);
     &ALL
 }
 
 /// The id of a place that has none yet.
-fn id_of(kind: &str, country: &str, name: &str) -> String {
-    let known = KNOWN
+fn place_id(kind: &str, country: &str, name: &str) -> String {
+    let known = WELL_KNOWN_PLACES
         .iter()
         .find(|one| (one.0, one.1, one.2) == (kind, country, name));
     if let Some((.., id)) = known {
@@ -72,12 +72,12 @@ pub(crate) fn name_key(name: &str) -> u64 {
 }
 
 impl Gazetteer {
-    fn read() -> Self {
+    fn load() -> Self {
         let mut all = Self {
-            spots: Vec::new(),
-            names: HashMap::new(),
-            short: HashMap::new(),
-            ids: HashMap::new(),
+            places: Vec::new(),
+            name_index: HashMap::new(),
+            abbreviation_index: HashMap::new(),
+            id_index: HashMap::new(),
         };
         for line in PLACES.lines().filter(|line| !line.starts_with('#')) {
             let mut cells = line.split('\t');
@@ -86,10 +86,10 @@ impl Gazetteer {
             else {
                 continue;
             };
-            let place = all.spots.len();
-            let id = id_of(kind, country, name);
-            all.ids.insert(id.clone(), place);
-            all.spots.push(Spot {
+            let place = all.places.len();
+            let id = place_id(kind, country, name);
+            all.id_index.insert(id.clone(), place);
+            all.places.push(GeoPlace {
                 id,
                 kind,
                 country,
@@ -98,44 +98,51 @@ impl Gazetteer {
             let others = cells.next().unwrap_or_default().split('|');
             let others: Vec<&str> = others.filter(|other| !other.is_empty()).collect();
             for other in std::iter::once(&name).chain(&others) {
-                if is_short(other) {
-                    all.short
+                if is_abbreviation(other) {
+                    all.abbreviation_index
                         .entry((*other).to_owned())
                         .or_default()
                         .push(place);
                 } else {
-                    all.names.entry(name_key(other)).or_default().push(place);
+                    all.name_index
+                        .entry(name_key(other))
+                        .or_default()
+                        .push(place);
                 }
             }
             if kind == "COUNTRIES" {
-                all.short.entry(country.to_owned()).or_default().push(place);
+                all.abbreviation_index
+                    .entry(country.to_owned())
+                    .or_default()
+                    .push(place);
             }
         }
         all
     }
 
     /// All places: countries, then regions, then cities.
-    pub fn all(&self) -> &[Spot] {
-        &self.spots
+    pub fn all(&self) -> &[GeoPlace] {
+        &self.places
     }
 
     /// The place with an id.
-    pub fn by_id(&self, id: &str) -> Option<&Spot> {
-        self.spots.get(*self.ids.get(&id.to_ascii_lowercase())?)
+    pub fn find_by_id(&self, id: &str) -> Option<&GeoPlace> {
+        self.places
+            .get(*self.id_index.get(&id.to_ascii_lowercase())?)
     }
 
     /// A country by its code.
-    pub fn country(&self, code: &str) -> Option<&Spot> {
-        let mut all = self.spots.iter();
+    pub fn find_country(&self, code: &str) -> Option<&GeoPlace> {
+        let mut all = self.places.iter();
         all.find(|spot| spot.kind == "COUNTRIES" && spot.country == code)
     }
 
     /// The places that a text means: a country, and what of it the text names. Nothing when it
     /// names nothing that is known.
-    pub fn places(&self, text: &str) -> Vec<&Spot> {
-        let mut found = self.named(pieces(text));
+    pub fn resolve_text(&self, text: &str) -> Vec<&GeoPlace> {
+        let mut found = self.match_pieces(split_pieces(text));
         if found.is_empty() {
-            found = self.named(halves(text));
+            found = self.match_pieces(split_halves(text));
         }
         let mut votes: HashMap<&'static str, u32> = HashMap::new();
         for (spot, weight) in &found {
@@ -149,13 +156,13 @@ impl Gazetteer {
         // Of cities that share a name the first of the list is meant; letters alone may mean either.
         let country = match tie {
             None => *country,
-            Some(_) if most <= SHORT => return Vec::new(),
+            Some(_) if most <= ABBREVIATION_SCORE => return Vec::new(),
             Some(_) => found
                 .iter()
                 .find(|(spot, _)| votes.get(spot.country) == Some(&most))
                 .map_or(*country, |(spot, _)| spot.country),
         };
-        let mut meant: Vec<&Spot> = self.country(country).into_iter().collect();
+        let mut meant: Vec<&GeoPlace> = self.find_country(country).into_iter().collect();
         for (spot, _) in found {
             let known = meant.iter().any(|other| other.id == spot.id);
             if spot.country == country && !known {
@@ -166,25 +173,29 @@ impl Gazetteer {
     }
 
     /// What pieces of a text name, and how much that says.
-    fn named<'t>(&self, pieces: impl Iterator<Item = &'t str>) -> Vec<(&Spot, u32)> {
+    fn match_pieces<'t>(&self, pieces: impl Iterator<Item = &'t str>) -> Vec<(&GeoPlace, u32)> {
         let mut found = Vec::new();
-        for piece in pieces.take(PIECES) {
-            let flag = flag(piece);
+        for piece in pieces.take(MAX_PIECES) {
+            let flag = flag_country_code(piece);
             let letters = flag.as_deref().unwrap_or(piece);
-            let short = self.short.get(letters).into_iter().flatten();
-            let weight = if flag.is_some() { NAMED } else { SHORT };
+            let short = self.abbreviation_index.get(letters).into_iter().flatten();
+            let weight = if flag.is_some() {
+                NAME_SCORE
+            } else {
+                ABBREVIATION_SCORE
+            };
             let short = short.map(|place| (*place, weight));
-            let named = self.names.get(&name_key(piece)).into_iter().flatten();
-            for (place, weight) in named.map(|place| (*place, NAMED)).chain(short) {
-                let Some(spot) = self.spots.get(place) else {
+            let named = self.name_index.get(&name_key(piece)).into_iter().flatten();
+            for (place, weight) in named.map(|place| (*place, NAME_SCORE)).chain(short) {
+                let Some(spot) = self.places.get(place) else {
                     continue;
                 };
                 let weight = match spot.kind {
-                    _ if weight == SHORT => SHORT,
-                    "COUNTRIES" => NAMED,
+                    _ if weight == ABBREVIATION_SCORE => ABBREVIATION_SCORE,
+                    "COUNTRIES" => NAME_SCORE,
                     _ if flag.is_some() => continue,
-                    "REGIONS" => INSIDE + REGION,
-                    _ => INSIDE,
+                    "REGIONS" => CONTAINED_SCORE + REGION_BONUS,
+                    _ => CONTAINED_SCORE,
                 };
                 found.push((spot, weight));
             }
@@ -194,11 +205,11 @@ impl Gazetteer {
 }
 
 /// Two or three capital letters.
-fn is_short(text: &str) -> bool {
+fn is_abbreviation(text: &str) -> bool {
     (2..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
+fn split_pieces(text: &str) -> impl Iterator<Item = &str> {
     let parts = |letter: char| {
         matches!(
             letter,
@@ -210,8 +221,8 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The two parts on each side of each space.
-fn halves(text: &str) -> impl Iterator<Item = &str> {
-    let spaces = text.match_indices(' ').take(PIECES);
+fn split_halves(text: &str) -> impl Iterator<Item = &str> {
+    let spaces = text.match_indices(' ').take(MAX_PIECES);
     spaces.flat_map(|(at, _)| {
         let (left, right) = text.split_at_checked(at).unwrap_or_default();
         [left.trim(), right.trim()].into_iter()
@@ -219,7 +230,7 @@ fn halves(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The country's letters that a flag stands for.
-fn flag(text: &str) -> Option<String> {
+fn flag_country_code(text: &str) -> Option<String> {
     const FIRST: u32 = 0x1f1e6;
     let letters = text.chars().map(|letter| {
         let place = u32::from(letter).checked_sub(FIRST)?;
@@ -237,10 +248,13 @@ mod tests {
     #[test]
     fn ids_are_those_that_clients_know() {
         let all = gazetteer();
-        let id = |code: &str| all.country(code).unwrap().id.clone();
+        let id = |code: &str| all.find_country(code).unwrap().id.clone();
         assert_eq!(id("PT"), "3c65374ea675483e");
         assert_eq!(id("US"), "96683cc9126741d1");
-        assert_eq!(all.by_id("5122804691E5FECC").unwrap().name, "San Francisco");
+        assert_eq!(
+            all.find_by_id("5122804691E5FECC").unwrap().name,
+            "San Francisco"
+        );
         let mut ids: Vec<&str> = all.all().iter().map(|spot| spot.id.as_str()).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -271,7 +285,7 @@ mod tests {
             ("", ""),
         ] {
             let found: Vec<&str> = gazetteer()
-                .places(text)
+                .resolve_text(text)
                 .iter()
                 .map(|spot| spot.name)
                 .collect();

@@ -4,63 +4,68 @@ use base::{Error, Vocabulary};
 use serde_json::{Map, Value, json};
 use store::{ads, event_log};
 
-use crate::change::Change;
-use crate::declare::Verb;
-use crate::desk::Desk;
-use crate::request::CONSOLE;
+use crate::account_context::AccountContext;
+use crate::declaration::ResourceVerb;
+use crate::record_change::RecordChange;
+use crate::request::CONSOLE_APP_ID;
 
 /// Notes a change.
-pub fn note(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
+pub fn record_history(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<(), Error> {
     let record = &change.record;
     let verb = match change.verb {
-        Verb::Delete => "delete",
-        Verb::Create => "create",
+        ResourceVerb::Delete => "delete",
+        ResourceVerb::Create => "create",
         _ => "update",
     };
-    let kind = format!("ads_{}.{verb}", record.of.name);
+    let kind = format!("ads_{}.{verb}", record.resource.name);
     let body = json!({ "account_id": record.account_id.to_string() }).to_string();
     event_log::append(desk.tx, &kind, desk.caller.user.get(), record.id, &body)?;
-    if record.of.history.is_empty() {
+    if record.resource.history_name.is_empty() {
         return Ok(());
     }
     let noted = ads::AdsChangeRecord {
         id: desk.tx.next_id::<()>().get(),
         account_id: record.account_id,
-        entity: record.of.history.to_owned(),
+        entity: record.resource.history_name.to_owned(),
         entity_id: record.id,
         parent_id: record
-            .of
+            .resource
             .field("line_item_id")
             .and_then(|_| record.int("line_item_id")),
         at: desk.now(),
         user_id: desk.caller.user,
         platform: match desk.caller.app {
-            Some(app) if app == CONSOLE => "ADS_UI".to_owned(),
+            Some(app) if app == CONSOLE_APP_ID => "ADS_UI".to_owned(),
             Some(_) => "API_OTHER".to_owned(),
             None => "SYSTEM".to_owned(),
         },
         action: verb.to_uppercase(),
-        body: json!({ "entity_data": data(change, false), "changes": changes(change) }).to_string(),
+        body:
+            json!({ "entity_data": entity_data(change, false), "changes": changed_fields(change) })
+                .to_string(),
     };
     Ok(ads::insert_change(desk.tx, &noted)?)
 }
 
 /// The entity after or before the change, without its id and what is worked out.
-fn data(change: &Change, before: bool) -> Map<String, Value> {
+fn entity_data(change: &RecordChange, before: bool) -> Map<String, Value> {
     let record = match &change.before {
         Some(was) if before => was,
         _ => &change.record,
     };
-    let mut members = record.spoken(Vocabulary::Post);
+    let mut members = record.render_fields(Vocabulary::Post);
     members.insert("deleted".to_owned(), record.deleted.into());
     members
 }
 
-fn changes(change: &Change) -> Map<String, Value> {
+fn changed_fields(change: &RecordChange) -> Map<String, Value> {
     if change.before.is_none() {
         return Map::new();
     }
-    let (old, new) = (data(change, true), data(change, false));
+    let (old, new) = (entity_data(change, true), entity_data(change, false));
     let differ = new
         .iter()
         .filter(|(name, value)| old.get(*name) != Some(*value));

@@ -1,8 +1,8 @@
 //! What happens to what is promoted is recorded here, and charged: the one place that writes the
 //! ledger (contract §8.6).
 
-pub mod purse;
-mod told;
+pub mod budget;
+mod viewer_profiles;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,18 +10,18 @@ use base::{Fault, PostId, Time};
 use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::{Tx, records};
 
-use crate::record::Record;
+use crate::record::AdsRecord;
 use crate::resources::accounts::ACCOUNT;
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::line_items::LINE_ITEM;
-use crate::zone::Zone;
-use purse::Purse;
-use told::Told;
+use crate::time_zone::AccountTimeZone;
+use budget::BudgetState;
+use viewer_profiles::ViewerProfiles;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct LedgerEvent {
     /// What.
     pub kind: AdEventKind,
     /// When.
@@ -39,7 +39,7 @@ pub struct Event {
     /// Where.
     pub placement: Placement,
     /// What is known of the viewer.
-    pub looks: ViewerTraits,
+    pub viewer_traits: ViewerTraits,
     /// What it costs if it is what the line item pays for; 0: nothing.
     pub price: i64,
     /// How it came to be known.
@@ -47,11 +47,11 @@ pub struct Event {
     /// Its own id.
     pub id: i64,
     /// The impression that it belongs to, which has one of each kind.
-    pub once: i64,
+    pub impression_id: i64,
 }
 
 /// What a line item pays for.
-pub fn pays_for(item: &Record, kind: AdEventKind) -> bool {
+pub fn pays_for(item: &AdsRecord, kind: AdEventKind) -> bool {
     match item.text("pay_by") {
         "IMPRESSION" => kind == AdEventKind::Impression,
         "VIEW" => {
@@ -71,21 +71,21 @@ pub fn pays_for(item: &Record, kind: AdEventKind) -> bool {
 }
 
 /// What is known of line items while events are recorded.
-struct Books {
-    items: HashMap<i64, Record>,
-    zones: HashMap<i64, Zone>,
-    purses: HashMap<(AdEntity, i64), Purse>,
-    owed: HashMap<i64, i64>,
-    told: Told,
+struct LedgerState {
+    items: HashMap<i64, AdsRecord>,
+    zones: HashMap<i64, AccountTimeZone>,
+    budgets: HashMap<(AdEntity, i64), BudgetState>,
+    amounts_owed: HashMap<i64, i64>,
+    viewer_profiles: ViewerProfiles,
 }
 
 /// Records what happened, as a whole; what was recorded already is left out. Nothing is charged
 /// once a budget is used up: what it is overdrawn by is less than one event. Answers what is new.
-pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<AdEvent>, Fault> {
-    let ids: Vec<i64> = distinct(events.iter().map(|event| event.line_item_id));
-    let items = all(tx, &LINE_ITEM, &ids)?;
+pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEvent>, Fault> {
+    let ids: Vec<i64> = sort_and_dedup(events.iter().map(|event| event.line_item_id));
+    let items = records_by_ids(tx, &LINE_ITEM, &ids)?;
     // Whoever else spends what the same instruments pay waits, and then finds this spent.
-    let pays = distinct(
+    let pays = sort_and_dedup(
         items
             .values()
             .filter_map(|item| item.int("funding_instrument_id")),
@@ -93,34 +93,37 @@ pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<AdEvent>, Fault> 
     for id in pays {
         records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
     }
-    let mut known = known(tx, events)?;
-    let told = Told::of(tx, events)?;
-    let mut books = books(tx, items, told)?;
-    let mut events: Vec<&Event> = events.iter().collect();
+    let mut known = recorded_events(tx, events)?;
+    let told = ViewerProfiles::load(tx, events)?;
+    let mut books = load_ledger_state(tx, items, told)?;
+    let mut events: Vec<&LedgerEvent> = events.iter().collect();
     events.sort_by_key(|event| (event.at, event.id));
     let mut facts = Vec::with_capacity(events.len());
     for event in events {
-        let twin = event.kind.equivalent_click().map(|twin| (event.once, twin));
+        let twin = event
+            .kind
+            .equivalent_click()
+            .map(|twin| (event.impression_id, twin));
         if twin.is_none_or(|twin| !known.contains(&twin))
-            && known.insert((event.once, event.kind))
-            && let Some(fact) = books.fact(tx, event)?
+            && known.insert((event.impression_id, event.kind))
+            && let Some(fact) = books.build_fact(tx, event)?
         {
             facts.push(fact);
         }
     }
     let added = ledger::insert_events(tx, &facts)?;
-    for (item, owed) in &books.owed {
+    for (item, owed) in &books.amounts_owed {
         ledger::set_owed(tx, *item, *owed)?;
     }
     facts.retain(|fact| added.contains(&fact.id));
-    note_videos(tx, &books.items, &facts)?;
+    record_video_placements(tx, &books.items, &facts)?;
     Ok(facts)
 }
 
 /// Notes before whose videos something was shown.
-fn note_videos(
+fn record_video_placements(
     tx: &mut Tx<'_>,
-    items: &HashMap<i64, Record>,
+    items: &HashMap<i64, AdsRecord>,
     facts: &[AdEvent],
 ) -> Result<(), Fault> {
     let goes_before = |fact: &&AdEvent| {
@@ -142,69 +145,81 @@ fn note_videos(
     Ok(())
 }
 
-fn distinct(ids: impl Iterator<Item = i64>) -> Vec<i64> {
+fn sort_and_dedup(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut ids: Vec<i64> = ids.collect();
     ids.sort_unstable();
     ids.dedup();
     ids
 }
 
-fn known(tx: &mut Tx<'_>, events: &[Event]) -> Result<HashSet<(i64, AdEventKind)>, Fault> {
-    let impressions = distinct(events.iter().map(|event| event.once));
+fn recorded_events(
+    tx: &mut Tx<'_>,
+    events: &[LedgerEvent],
+) -> Result<HashSet<(i64, AdEventKind)>, Fault> {
+    let impressions = sort_and_dedup(events.iter().map(|event| event.impression_id));
     Ok(ledger::event_kinds_by_impressions(tx, &impressions)?
         .into_iter()
         .collect())
 }
 
 /// Records of a resource by their ids, deleted or not.
-pub fn all(
+pub fn records_by_ids(
     tx: &mut Tx<'_>,
-    of: &'static crate::declare::Resource,
+    of: &'static crate::declaration::Resource,
     ids: &[i64],
-) -> Result<HashMap<i64, Record>, Fault> {
+) -> Result<HashMap<i64, AdsRecord>, Fault> {
     let rows = records::find_by_ids(tx, of.name, ids)?;
-    let read = |row: &records::RecordRow| Ok((row.id, Record::stored(of, row)?));
+    let read = |row: &records::RecordRow| Ok((row.id, AdsRecord::from_stored(of, row)?));
     rows.iter().map(read).collect()
 }
 
-fn books(tx: &mut Tx<'_>, items: HashMap<i64, Record>, told: Told) -> Result<Books, Fault> {
-    let of = |name: &'static str| distinct(items.values().filter_map(|item| item.int(name)));
+fn load_ledger_state(
+    tx: &mut Tx<'_>,
+    items: HashMap<i64, AdsRecord>,
+    told: ViewerProfiles,
+) -> Result<LedgerState, Fault> {
+    let of = |name: &'static str| sort_and_dedup(items.values().filter_map(|item| item.int(name)));
     let (campaigns, funding) = (of("campaign_id"), of("funding_instrument_id"));
-    let campaigns = all(tx, &CAMPAIGN, &campaigns)?;
-    let funding = all(tx, &FUNDING_INSTRUMENT, &funding)?;
-    let accounts = distinct(items.values().map(|item| item.account_id));
-    let accounts = all(tx, &ACCOUNT, &accounts)?;
+    let campaigns = records_by_ids(tx, &CAMPAIGN, &campaigns)?;
+    let funding = records_by_ids(tx, &FUNDING_INSTRUMENT, &funding)?;
+    let accounts = sort_and_dedup(items.values().map(|item| item.account_id));
+    let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
     let zones = accounts.iter();
-    let zones = zones.map(|(id, account)| (*id, Zone::named(account.text("timezone"))));
+    let zones =
+        zones.map(|(id, account)| (*id, AccountTimeZone::from_name(account.text("timezone"))));
     let mut purses = HashMap::new();
     for (entity, records) in [
         (AdEntity::Funding, &funding),
         (AdEntity::Campaign, &campaigns),
         (AdEntity::LineItem, &items),
     ] {
-        purse::open(tx, entity, records, &mut purses)?;
+        budget::load_budgets(tx, entity, records, &mut purses)?;
     }
     let ids: Vec<i64> = items.keys().copied().collect();
     let totals = ledger::total_sums_by_entity(tx, AdEntity::LineItem, &ids)?;
-    Ok(Books {
+    Ok(LedgerState {
         zones: zones.collect(),
-        purses,
-        owed: totals.into_iter().map(|(id, _, owed)| (id, owed)).collect(),
-        told,
+        budgets: purses,
+        amounts_owed: totals.into_iter().map(|(id, _, owed)| (id, owed)).collect(),
+        viewer_profiles: told,
         items,
     })
 }
 
-impl Books {
+impl LedgerState {
     /// What is written of an event; nothing where its line item never was.
-    fn fact(&mut self, tx: &mut Tx<'_>, event: &Event) -> Result<Option<AdEvent>, Fault> {
+    fn build_fact(
+        &mut self,
+        tx: &mut Tx<'_>,
+        event: &LedgerEvent,
+    ) -> Result<Option<AdEvent>, Fault> {
         let Some(item) = self.items.get(&event.line_item_id) else {
             return Ok(None);
         };
         let id = |name: &str| item.int(name).unwrap_or(0);
         let (campaign, funding) = (id("campaign_id"), id("funding_instrument_id"));
         let account = item.account_id;
-        let utc = Zone::named("UTC");
+        let utc = AccountTimeZone::from_name("UTC");
         let zone = self.zones.get(&account).unwrap_or(&utc).clone();
         let keys = [
             (AdEntity::Funding, funding),
@@ -213,13 +228,13 @@ impl Books {
         ];
         let pays = event.price > 0 && pays_for(item, event.kind);
         let by_thousand = item.text("pay_by") == "IMPRESSION";
-        let day = zone.day(event.at);
+        let day = zone.day_bounds(event.at);
         let billed = pays && self.can_pay(tx, &keys, day)?;
         let charge = match (billed, by_thousand) {
             (false, _) => 0,
             (true, false) => event.price,
             (true, true) => {
-                let owed = self.owed.entry(event.line_item_id).or_default();
+                let owed = self.amounts_owed.entry(event.line_item_id).or_default();
                 *owed = owed.saturating_add(event.price);
                 let charge = *owed / 1000;
                 *owed %= 1000;
@@ -227,8 +242,8 @@ impl Books {
             }
         };
         for key in keys {
-            if let Some(purse) = self.purses.get_mut(&key) {
-                purse.pay(day.0, charge);
+            if let Some(purse) = self.budgets.get_mut(&key) {
+                purse.spend(day.0, charge);
             }
         }
         Ok(Some(AdEvent {
@@ -244,13 +259,13 @@ impl Books {
             subject_id: event.subject,
             viewer_id: event.viewer,
             placement: event.placement,
-            viewer_traits: self.told.looks(event),
+            viewer_traits: self.viewer_profiles.viewer_traits(event),
             price_micro: event.price,
             billed,
             charge_micro: charge,
             origin: event.origin,
-            impression_id: event.once,
-            hour_offset_ms: zone.shift(event.at),
+            impression_id: event.impression_id,
+            hour_offset_ms: zone.hour_shift_ms(event.at),
         }))
     }
 
@@ -261,7 +276,7 @@ impl Books {
         day: (Time, Time),
     ) -> Result<bool, Fault> {
         for key in keys {
-            if let Some(purse) = self.purses.get_mut(key)
+            if let Some(purse) = self.budgets.get_mut(key)
                 && purse.is_empty(tx, day)?
             {
                 return Ok(false);
@@ -272,7 +287,7 @@ impl Books {
 }
 
 /// The line items that an entity of an account is made of; of a creative, the one that shows it.
-pub fn line_items_of(
+pub fn line_items_by_entity(
     tx: &mut Tx<'_>,
     account: i64,
     entity: AdEntity,
@@ -283,8 +298,8 @@ pub fn line_items_of(
         let items = match entity {
             AdEntity::LineItem => vec![*id],
             AdEntity::Account => records::list_ids_by_account(tx, LINE_ITEM.name, account)?,
-            AdEntity::Campaign => with(tx, account, "campaign_id", *id)?,
-            AdEntity::Funding => with(tx, account, "funding_instrument_id", *id)?,
+            AdEntity::Campaign => line_item_ids_by_field(tx, account, "campaign_id", *id)?,
+            AdEntity::Funding => line_item_ids_by_field(tx, account, "funding_instrument_id", *id)?,
             AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative => {
                 let kind = entity.name().to_ascii_lowercase();
                 let row = records::find_by_id(tx, &kind, *id)?;
@@ -301,7 +316,12 @@ pub fn line_items_of(
     Ok(of)
 }
 
-fn with(tx: &mut Tx<'_>, account: i64, field: &'static str, id: i64) -> Result<Vec<i64>, Fault> {
+fn line_item_ids_by_field(
+    tx: &mut Tx<'_>,
+    account: i64,
+    field: &'static str,
+    id: i64,
+) -> Result<Vec<i64>, Fault> {
     let rows = records::list_by_field(tx, LINE_ITEM.name, account, (field, id), false)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }

@@ -7,25 +7,25 @@ use store::records::{
     self, OrderValue, RecordListing, RecordOrder, RecordOrderKey, RecordVisibility,
 };
 
-use crate::answer::Answer;
-use crate::cursor::{self, Place};
-use crate::declare::Resource;
-use crate::desk::Desk;
-use crate::engine::{checked, show_all};
-use crate::given::Given;
-use crate::kind::Kind;
-use crate::record::Record;
+use crate::account_context::AccountContext;
+use crate::cursor::{self, CursorPosition};
+use crate::declaration::Resource;
+use crate::engine::{ensure_valid_params, render_record_array};
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
 
-const USUAL: [&str; 3] = ["created_at", "updated_at", "deleted"];
+const STANDARD_SORTS: [&str; 3] = ["created_at", "updated_at", "deleted"];
 
 /// What a list is asked for.
-struct Wanted {
+struct AdsListQuery {
     ids: Option<Vec<i64>>,
     numbers: Vec<(&'static str, Vec<i64>)>,
     words: Vec<(&'static str, Vec<String>)>,
     prefix: String,
-    drafts: bool,
-    deleted: bool,
+    with_drafts: bool,
+    with_deleted: bool,
     orders: Vec<RecordOrder>,
     after: Option<records::RecordCursor>,
     count: usize,
@@ -33,101 +33,102 @@ struct Wanted {
 
 /// A page of a resource.
 pub fn list(
-    desk: &mut Desk<'_, '_>,
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &Given,
-) -> Result<Answer, Error> {
-    checked(given)?;
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let totals = given.flag("with_total_count");
     if totals && given.has("cursor") {
-        return Err(exclusive("cursor", "with_total_count"));
+        return Err(exclusive_params("cursor", "with_total_count"));
     }
-    if let Some(looks) = of.looks {
+    if let Some(looks) = of.list_guard {
         looks(desk, given)?;
     }
-    let scope = walk(desk, &given.echo);
-    let wanted = wanted(desk, of, given, &scope)?;
+    let scope = cursor_scope(desk, &given.echo);
+    let wanted = parse_list_query(desk, of, given, &scope)?;
     let (rows, total) = match &wanted.ids {
-        Some(ids) => of_ids(desk, of, &wanted, ids)?,
-        None => of_account(desk, of, &wanted, totals)?,
+        Some(ids) => list_rows_by_ids(desk, of, &wanted, ids)?,
+        None => list_account_rows(desk, of, &wanted, totals)?,
     };
     let total = total.filter(|_| totals);
-    page(desk, rows, &wanted, &scope, total)
+    render_page(desk, rows, &wanted, &scope, total)
 }
 
 /// How many records are looked at together where each must be looked at.
-const CHUNK: usize = 500;
+const CHUNK_ROWS: usize = 500;
 
 /// A page of those records that are kept: of kinds that no index finds by what is asked for.
-pub fn kept(
-    desk: &mut Desk<'_, '_>,
+pub fn list_matching(
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &Given,
-    keeps: &dyn Fn(&Record) -> bool,
-) -> Result<Answer, Error> {
+    given: &ParsedParams,
+    keeps: &dyn Fn(&AdsRecord) -> bool,
+) -> Result<OperationOutput, Error> {
     let mut given = given.clone();
     // Where names begin is for those who keep to find out.
-    given.drop("q");
-    let (records, next) = chosen(desk, of, &given, keeps)?;
-    let mut answer = Answer::raw(show_all(desk, &records)?);
+    given.remove("q");
+    let (records, next) = find_matching(desk, of, &given, keeps)?;
+    let mut answer = OperationOutput::from_json(render_record_array(desk, &records)?);
     answer.next_cursor = Some(next);
     Ok(answer)
 }
 
 /// The same records as they are, with the cursor of the next page.
-pub fn chosen(
-    desk: &mut Desk<'_, '_>,
+pub fn find_matching(
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &Given,
-    keeps: &dyn Fn(&Record) -> bool,
-) -> Result<(Vec<Record>, Option<String>), Error> {
-    checked(given)?;
-    let scope = walk(desk, &given.echo);
-    let mut wanted = wanted(desk, of, given, &scope)?;
-    let count = std::mem::replace(&mut wanted.count, CHUNK);
+    given: &ParsedParams,
+    keeps: &dyn Fn(&AdsRecord) -> bool,
+) -> Result<(Vec<AdsRecord>, Option<String>), Error> {
+    ensure_valid_params(given)?;
+    let scope = cursor_scope(desk, &given.echo);
+    let mut wanted = parse_list_query(desk, of, given, &scope)?;
+    let count = std::mem::replace(&mut wanted.count, CHUNK_ROWS);
     let mut rows = Vec::new();
     loop {
-        let (found, _) = of_account(desk, of, &wanted, false)?;
-        let is_last = found.len() <= CHUNK;
+        let (found, _) = list_account_rows(desk, of, &wanted, false)?;
+        let is_last = found.len() <= CHUNK_ROWS;
         wanted.after = found.last().map(|(at, record)| (at.clone(), record.id));
         rows.extend(found.into_iter().filter(|(_, record)| keeps(record)));
         if is_last || rows.len() > count {
             break;
         }
     }
-    Ok(first(desk, rows, count, &scope))
+    Ok(take_page(desk, rows, count, &scope))
 }
 
 /// As many rows as a page holds, and where the next one begins.
-fn first(
-    desk: &Desk<'_, '_>,
-    mut rows: Vec<(Vec<OrderValue>, Record)>,
+fn take_page(
+    desk: &AccountContext<'_, '_>,
+    mut rows: Vec<(Vec<OrderValue>, AdsRecord)>,
     count: usize,
     scope: &str,
-) -> (Vec<Record>, Option<String>) {
+) -> (Vec<AdsRecord>, Option<String>) {
     let more = rows.len() > count;
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
-    let next = next.map(|(at, record)| cursor::seal_all(&desk.cursor_key, scope, at, record.id));
+    let next =
+        next.map(|(at, record)| cursor::encode_multi(&desk.cursor_key, scope, at, record.id));
     (rows.into_iter().map(|(_, record)| record).collect(), next)
 }
 
-fn page(
-    desk: &mut Desk<'_, '_>,
-    rows: Vec<(Vec<OrderValue>, Record)>,
-    wanted: &Wanted,
+fn render_page(
+    desk: &mut AccountContext<'_, '_>,
+    rows: Vec<(Vec<OrderValue>, AdsRecord)>,
+    wanted: &AdsListQuery,
     scope: &str,
     total: Option<i64>,
-) -> Result<Answer, Error> {
-    let (records, next) = first(desk, rows, wanted.count, scope);
-    let mut answer = Answer::raw(show_all(desk, &records)?);
+) -> Result<OperationOutput, Error> {
+    let (records, next) = take_page(desk, rows, wanted.count, scope);
+    let mut answer = OperationOutput::from_json(render_record_array(desk, &records)?);
     answer.next_cursor = Some(next);
     answer.total_count = total;
     Ok(answer)
 }
 
 /// Two parameters that exclude each other.
-pub fn exclusive(one: &'static str, other: &str) -> Error {
+pub fn exclusive_params(one: &'static str, other: &str) -> Error {
     let message = format!("{one} and {other} cannot be used together");
     let problem = AdsProblem {
         location: base::refusal::ProblemLocation::Parameter(one.into()),
@@ -137,49 +138,53 @@ pub fn exclusive(one: &'static str, other: &str) -> Error {
 }
 
 /// What a cursor belongs to: the operation, and everything that was asked for but the page.
-pub fn walk(desk: &Desk<'_, '_>, echo: &Map<String, Value>) -> String {
+pub fn cursor_scope(desk: &AccountContext<'_, '_>, echo: &Map<String, Value>) -> String {
     let mut echo = echo.clone();
     for name in ["count", "cursor", "with_total_count"] {
         echo.remove(name);
     }
-    format!("{} {}", desk.scope, Value::Object(echo))
+    format!("{} {}", desk.cursor_scope, Value::Object(echo))
 }
 
 /// The place that a cursor leads to.
-pub fn place(desk: &Desk<'_, '_>, scope: &str, given: &Given) -> Result<Option<Place>, AdsProblem> {
+pub fn parse_cursor(
+    desk: &AccountContext<'_, '_>,
+    scope: &str,
+    given: &ParsedParams,
+) -> Result<Option<CursorPosition>, AdsProblem> {
     let Some(text) = given.text("cursor") else {
         return Ok(None);
     };
-    let place = cursor::open(&desk.cursor_key, scope, text);
-    place.map(Some).ok_or_else(|| foreign(text))
+    let place = cursor::decode(&desk.cursor_key, scope, text);
+    place.map(Some).ok_or_else(|| foreign_cursor(text))
 }
 
-fn foreign(cursor: &str) -> AdsProblem {
+fn foreign_cursor(cursor: &str) -> AdsProblem {
     AdsProblem::invalid_parameter("cursor", cursor, "The cursor does not belong to this list")
 }
 
-fn wanted(
-    desk: &Desk<'_, '_>,
+fn parse_list_query(
+    desk: &AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &Given,
+    given: &ParsedParams,
     scope: &str,
-) -> Result<Wanted, Error> {
-    let mut wanted = Wanted {
+) -> Result<AdsListQuery, Error> {
+    let mut wanted = AdsListQuery {
         ids: None,
         numbers: Vec::new(),
         words: Vec::new(),
         prefix: given.text("q").unwrap_or_default().to_lowercase(),
-        drafts: given.flag("with_draft"),
-        deleted: given.flag("with_deleted"),
-        orders: orders(of, given)?,
+        with_drafts: given.flag("with_draft"),
+        with_deleted: given.flag("with_deleted"),
+        orders: parse_sort_orders(of, given)?,
         after: None,
-        count: usize::try_from(given.int("count").unwrap_or(of.count.0)).unwrap_or(1),
+        count: usize::try_from(given.int("count").unwrap_or(of.page_size.0)).unwrap_or(1),
     };
     if let Some(text) = given.text("cursor") {
-        let place = cursor::open_all(&desk.cursor_key, scope, text);
+        let place = cursor::decode_multi(&desk.cursor_key, scope, text);
         // What was asked for is part of what a cursor belongs to, the orders too.
         let place = place.filter(|(at, _)| at.len() == wanted.orders.len());
-        wanted.after = Some(place.ok_or_else(|| foreign(text))?);
+        wanted.after = Some(place.ok_or_else(|| foreign_cursor(text))?);
     }
     // A filter without a field is one that the resource looks at by itself.
     let filters = of.filters.iter().filter(|filter| !filter.field.is_empty());
@@ -192,11 +197,11 @@ fn wanted(
                 ids.retain(|id| wanted.ids.as_ref().is_none_or(|known| known.contains(id)));
                 wanted.ids = Some(ids);
             }
-            (field, Kind::SomeOf(_) | Kind::Texts(..)) => {
+            (field, FieldKind::SomeOf(_) | FieldKind::Texts(..)) => {
                 wanted.words.push((field, given.texts(name)));
             }
             (field, kind) if kind.is_list() => wanted.numbers.push((field, given.ints(name))),
-            (field, Kind::OneOf(_) | Kind::Text(..)) => {
+            (field, FieldKind::OneOf(_) | FieldKind::Text(..)) => {
                 let word = given.text(name).unwrap_or_default();
                 wanted.words.push((field, vec![word.to_owned()]));
             }
@@ -210,7 +215,10 @@ fn wanted(
 
 /// `attribute-asc` or `attribute-desc`; where the first of several leaves records together, the
 /// next decides.
-fn orders(of: &'static Resource, given: &Given) -> Result<Vec<RecordOrder>, AdsProblem> {
+fn parse_sort_orders(
+    of: &'static Resource,
+    given: &ParsedParams,
+) -> Result<Vec<RecordOrder>, AdsProblem> {
     let asked = given.texts("sort_by");
     let mut orders: Vec<RecordOrder> = Vec::new();
     for text in &asked {
@@ -221,7 +229,7 @@ fn orders(of: &'static Resource, given: &Given) -> Result<Vec<RecordOrder>, AdsP
                 _ => return None,
             };
             Some(RecordOrder {
-                key: by(of, name)?,
+                key: sort_column(of, name)?,
                 descending: falling,
             })
         });
@@ -242,46 +250,46 @@ fn orders(of: &'static Resource, given: &Given) -> Result<Vec<RecordOrder>, AdsP
     Ok(orders)
 }
 
-fn by(of: &'static Resource, name: &str) -> Option<RecordOrderKey> {
+fn sort_column(of: &'static Resource, name: &str) -> Option<RecordOrderKey> {
     match name {
         "created_at" => Some(RecordOrderKey::Created),
         "updated_at" => Some(RecordOrderKey::Updated),
         "deleted" => Some(RecordOrderKey::Deleted),
         "name" => of.field("name").map(|_| RecordOrderKey::Name),
         _ => {
-            let known = of.sorts.iter().find(|known| **known == name);
+            let known = of.sort_fields.iter().find(|known| **known == name);
             known.map(|name| RecordOrderKey::Field(name))
         }
     }
 }
 
 /// Names by which a resource's list may be ordered.
-pub fn sorts(of: &Resource) -> Vec<&'static str> {
+pub fn sortable_fields(of: &Resource) -> Vec<&'static str> {
     let name = of.field("name").map(|_| "name");
-    USUAL
+    STANDARD_SORTS
         .into_iter()
         .chain(name)
-        .chain(of.sorts.iter().copied())
+        .chain(of.sort_fields.iter().copied())
         .collect()
 }
 
-type Found = (Vec<(Vec<OrderValue>, Record)>, Option<i64>);
+type ListedRows = (Vec<(Vec<OrderValue>, AdsRecord)>, Option<i64>);
 
-fn of_account(
-    desk: &mut Desk<'_, '_>,
+fn list_account_rows(
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    wanted: &Wanted,
+    wanted: &AdsListQuery,
     totals: bool,
-) -> Result<Found, Error> {
-    let leads = of.is_listed_widely().then(|| of.filtered_numbers());
+) -> Result<ListedRows, Error> {
+    let leads = of.has_wide_listing().then(|| of.indexed_number_fields());
     let listing = RecordListing {
         kind: of.name,
         account: desk.account_id()?,
         number_filters: &wanted.numbers,
         text_filters: &wanted.words,
         name_prefix: &wanted.prefix,
-        include_drafts: wanted.drafts,
-        include_deleted: wanted.deleted,
+        include_drafts: wanted.with_drafts,
+        include_deleted: wanted.with_deleted,
         orders: &wanted.orders,
         after: wanted.after.clone(),
         limit: i64::try_from(wanted.count + 1).unwrap_or(i64::MAX),
@@ -295,58 +303,58 @@ fn of_account(
     let (rows, total) = records::page_with_total(desk.tx, &listing, totals)?;
     let rows = rows.into_iter();
     let rows: Result<Vec<_>, _> = rows
-        .map(|(at, row)| Ok::<_, base::Fault>((at, Record::stored(of, &row)?)))
+        .map(|(at, row)| Ok::<_, base::Fault>((at, AdsRecord::from_stored(of, &row)?)))
         .collect();
     Ok((rows?, total))
 }
 
 /// A page of records that are at hand: few enough to be looked at one by one.
-pub fn of_records(
-    desk: &mut Desk<'_, '_>,
+pub fn list_in_memory(
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &Given,
-    records: Vec<Record>,
-) -> Result<Answer, Error> {
-    checked(given)?;
+    given: &ParsedParams,
+    records: Vec<AdsRecord>,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let totals = given.flag("with_total_count");
     if totals && given.has("cursor") {
-        return Err(exclusive("cursor", "with_total_count"));
+        return Err(exclusive_params("cursor", "with_total_count"));
     }
-    let scope = walk(desk, &given.echo);
-    let wanted = wanted(desk, of, given, &scope)?;
-    let (rows, total) = cut(records, &wanted);
-    page(desk, rows, &wanted, &scope, total.filter(|_| totals))
+    let scope = cursor_scope(desk, &given.echo);
+    let wanted = parse_list_query(desk, of, given, &scope)?;
+    let (rows, total) = filter_and_page(records, &wanted);
+    render_page(desk, rows, &wanted, &scope, total.filter(|_| totals))
 }
 
 /// The records with some ids; at most 200, so the rest is done in hand.
-fn of_ids(
-    desk: &mut Desk<'_, '_>,
+fn list_rows_by_ids(
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    wanted: &Wanted,
+    wanted: &AdsListQuery,
     ids: &[i64],
-) -> Result<Found, Error> {
+) -> Result<ListedRows, Error> {
     let account = desk.account_id()?;
     let mut records = Vec::new();
     for row in records::find_by_ids(desk.tx, of.name, ids)? {
         if row.account_id == account {
-            records.push(Record::stored(of, &row)?);
+            records.push(AdsRecord::from_stored(of, &row)?);
         }
     }
-    Ok(cut(records, wanted))
+    Ok(filter_and_page(records, wanted))
 }
 
 /// What of some records is wanted: one more than the page holds, and how many there are in all.
-fn cut(records: Vec<Record>, wanted: &Wanted) -> Found {
+fn filter_and_page(records: Vec<AdsRecord>, wanted: &AdsListQuery) -> ListedRows {
     let rows = records.into_iter().filter_map(|record| {
         let name_key = record.name_key();
-        let fits = matches(&record, &name_key, wanted);
+        let fits = matches_query(&record, &name_key, wanted);
         let orders = wanted.orders.iter();
         let place: Vec<OrderValue> = orders
-            .map(|order| placed(&record, &name_key, order.key))
+            .map(|order| sort_key(&record, &name_key, order.key))
             .collect();
         fits.then_some((place, record))
     });
-    let mut rows: Vec<(Vec<OrderValue>, Record)> = rows.collect();
+    let mut rows: Vec<(Vec<OrderValue>, AdsRecord)> = rows.collect();
     let total = i64::try_from(rows.len()).ok();
     let orders = &wanted.orders;
     rows.sort_by(|(one_at, one), (other_at, other)| {
@@ -361,11 +369,11 @@ fn cut(records: Vec<Record>, wanted: &Wanted) -> Found {
     (rows, total)
 }
 
-fn matches(record: &Record, name_key: &[u8], wanted: &Wanted) -> bool {
+fn matches_query(record: &AdsRecord, name_key: &[u8], wanted: &AdsListQuery) -> bool {
     let level = match record.level {
         RecordVisibility::Listed => true,
-        RecordVisibility::Draft => wanted.drafts,
-        RecordVisibility::Hidden => wanted.deleted,
+        RecordVisibility::Draft => wanted.with_drafts,
+        RecordVisibility::Hidden => wanted.with_deleted,
     };
     let number = |(field, values): &(&'static str, Vec<i64>)| {
         record
@@ -381,7 +389,7 @@ fn matches(record: &Record, name_key: &[u8], wanted: &Wanted) -> bool {
         && wanted.words.iter().all(word)
 }
 
-fn placed(record: &Record, name_key: &[u8], by: RecordOrderKey) -> OrderValue {
+fn sort_key(record: &AdsRecord, name_key: &[u8], by: RecordOrderKey) -> OrderValue {
     match by {
         RecordOrderKey::Created => OrderValue::Number(record.created_at.ms()),
         RecordOrderKey::Updated => OrderValue::Number(record.updated_at.ms()),

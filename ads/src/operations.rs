@@ -5,14 +5,17 @@ use std::sync::LazyLock;
 use base::VocabularyWord;
 use serde_json::Value;
 
-use crate::access::Who;
-use crate::declare::{Custom, Field, Filter, Need, Often, Reference, Resource, Sends, Start, Verb};
-use crate::kind::Kind;
-use crate::resources::{CUSTOM, REFERENCES, RESOURCES};
+use crate::access::RequiredRole;
+use crate::declaration::{
+    AdsRateClass, CustomOperation, DefaultValue, FieldRequirement, FieldSpec, InputFormat,
+    ListFilter, ReferenceList, Resource, ResourceVerb,
+};
+use crate::field_kind::FieldKind;
+use crate::resources::{CUSTOM_OPERATIONS, REFERENCES, RESOURCES};
 
 /// An operation of the interface.
 #[derive(Debug)]
-pub struct Operation {
+pub struct AdsOperation {
     /// Its name in the OpenAPI document.
     pub id: &'static str,
     /// The HTTP method.
@@ -22,157 +25,161 @@ pub struct Operation {
     /// Other paths that lead to it.
     pub aliases: &'static [&'static str],
     /// One sentence.
-    pub about: &'static str,
+    pub summary: &'static str,
     /// What it does.
-    pub does: Does,
+    pub action: OperationAction,
     /// Who may.
-    pub who: Who,
+    pub required_role: RequiredRole,
     /// Whether it exists in the sandbox only.
-    pub sandbox: bool,
+    pub sandbox_only: bool,
     /// Its parameters.
-    pub params: &'static [Param],
+    pub params: &'static [OperationParam],
     /// How often it may be called.
-    pub often: Often,
+    pub rate_class: AdsRateClass,
     /// Whether it changes anything.
-    pub writes: bool,
+    pub is_write: bool,
     /// Whether it looks into the index of posts.
-    pub searches: bool,
+    pub uses_search: bool,
 }
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug)]
-pub enum Does {
+pub enum OperationAction {
     /// What can be done to any resource.
-    Verb(&'static Resource, Verb),
+    Verb(&'static Resource, ResourceVerb),
     /// Many changes of a resource.
     Batch(&'static Resource),
     /// Something of its own.
-    Custom(&'static Custom),
+    Custom(&'static CustomOperation),
     /// A list from data that is built in.
-    Reference(&'static Reference),
+    Reference(&'static ReferenceList),
 }
 
 /// Where a parameter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OperationParamLocation {
     /// In the path.
     Path,
     /// In the query, a form, or a JSON body.
-    Sent,
+    Input,
 }
 
 /// A parameter.
 #[derive(Clone, Debug)]
-pub struct Param {
+pub struct OperationParam {
     /// Its name.
     pub name: VocabularyWord,
     /// Further names.
     pub aliases: &'static [&'static str],
     /// Where it stands.
-    pub place: Place,
+    pub location: OperationParamLocation,
     /// What it may hold.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// Whether it must be there.
-    pub need: Need,
+    pub requirement: FieldRequirement,
     /// What holds when it is not there.
-    pub default: Option<Value>,
+    pub default_value: Option<Value>,
     /// Whether that is told back.
     pub echoes_default: bool,
     /// Whether an empty value takes away what was there.
     pub may_be_unset: bool,
 }
 
-impl Param {
-    fn sent(name: VocabularyWord, kind: Kind) -> Self {
+impl OperationParam {
+    fn input_param(name: VocabularyWord, kind: FieldKind) -> Self {
         Self {
             name,
             aliases: &[],
-            place: Place::Sent,
+            location: OperationParamLocation::Input,
             kind,
-            need: Need::May,
-            default: None,
+            requirement: FieldRequirement::Optional,
+            default_value: None,
             echoes_default: false,
             may_be_unset: false,
         }
     }
 
-    fn path(name: VocabularyWord, kind: Kind) -> Self {
+    fn path_param(name: VocabularyWord, kind: FieldKind) -> Self {
         Self {
-            place: Place::Path,
-            need: Need::Must,
-            ..Self::sent(name, kind)
+            location: OperationParamLocation::Path,
+            requirement: FieldRequirement::Required,
+            ..Self::input_param(name, kind)
         }
     }
 
-    fn usually(self, value: impl Into<Value>) -> Self {
+    fn with_default(self, value: impl Into<Value>) -> Self {
         Self {
-            default: Some(value.into()),
+            default_value: Some(value.into()),
             echoes_default: true,
             ..self
         }
     }
 
-    fn field(field: &Field, need: Need, is_new: bool) -> Self {
+    fn from_field(field: &FieldSpec, requirement: FieldRequirement, is_new: bool) -> Self {
         Self {
             aliases: field.aliases,
-            need,
-            may_be_unset: !is_new && field.create != Need::Must,
-            ..Self::sent(field.name, field.kind)
+            requirement,
+            may_be_unset: !is_new && field.create != FieldRequirement::Required,
+            ..Self::input_param(field.name, field.kind)
         }
     }
 
     /// Whether a caller means this parameter by a name.
-    pub fn answers_to(&self, name: &str) -> bool {
+    pub fn has_name(&self, name: &str) -> bool {
         self.name.matches(name) || self.aliases.contains(&name)
     }
 
     /// Its name in a vocabulary.
-    pub fn spelled(&self, speech: base::Vocabulary) -> String {
+    pub fn localized_name(&self, speech: base::Vocabulary) -> String {
         self.name.name_in(speech).to_owned()
     }
 }
 
-impl Operation {
+impl AdsOperation {
     /// Whether it takes a JSON body.
     pub fn takes_json(&self) -> bool {
-        match self.does {
-            Does::Batch(_) => true,
-            Does::Verb(of, Verb::Create | Verb::Update) => of.sends == Sends::Json,
-            Does::Verb(..) | Does::Reference(_) => false,
-            Does::Custom(custom) => custom.sends == Sends::Json,
+        match self.action {
+            OperationAction::Batch(_) => true,
+            OperationAction::Verb(of, ResourceVerb::Create | ResourceVerb::Update) => {
+                of.input_format == InputFormat::Json
+            }
+            OperationAction::Verb(..) | OperationAction::Reference(_) => false,
+            OperationAction::Custom(custom) => custom.input_format == InputFormat::Json,
         }
     }
 
     /// The largest body it takes, where it is another than usual.
     pub const fn body_limit(&self) -> Option<usize> {
-        match self.does {
-            Does::Custom(custom) if custom.body > 0 => Some(custom.body),
+        match self.action {
+            OperationAction::Custom(custom) if custom.body_limit > 0 => Some(custom.body_limit),
             _ => None,
         }
     }
 
     /// Whether its calls are counted for each account as well (contract §1.8).
-    pub fn counts_by_account(&self) -> bool {
+    pub fn is_limited_per_account(&self) -> bool {
         let of_account = self.path.contains("{account_id}");
         of_account
-            && match self.often {
-                Often::Usual | Often::More | Often::Account(_) => true,
+            && match self.rate_class {
+                AdsRateClass::Standard | AdsRateClass::High | AdsRateClass::AccountPerMinute(_) => {
+                    true
+                }
                 // Changes are counted for each user alone.
-                Often::Minute(_)
-                | Often::Rarely
-                | Often::Options
-                | Often::Insights
-                | Often::Stats => false,
+                AdsRateClass::PerMinute(_)
+                | AdsRateClass::Low
+                | AdsRateClass::Options
+                | AdsRateClass::Insights
+                | AdsRateClass::Stats => false,
             }
     }
 
     /// Whether they are counted for the account and not for the user.
-    pub const fn counts_by_account_alone(&self) -> bool {
-        matches!(self.often, Often::Account(_))
+    pub const fn is_limited_per_account_only(&self) -> bool {
+        matches!(self.rate_class, AdsRateClass::AccountPerMinute(_))
     }
 
     /// Whether it answers with a page, and may be asked for the total.
-    pub fn totals(&self) -> bool {
+    pub fn supports_totals(&self) -> bool {
         self.params
             .iter()
             .any(|param| param.name.matches("with_total_count"))
@@ -180,182 +187,218 @@ impl Operation {
 }
 
 /// All of them.
-pub fn all() -> &'static [Operation] {
-    static ALL: LazyLock<Vec<Operation>> = LazyLock::new(|| {
-        let resources = RESOURCES.iter().flat_map(|resource| of_resource(resource));
-        let custom = CUSTOM.iter().copied().flatten().map(of_custom);
-        let references = REFERENCES.iter().copied().flatten().map(of_reference);
+pub fn all_operations() -> &'static [AdsOperation] {
+    static ALL: LazyLock<Vec<AdsOperation>> = LazyLock::new(|| {
+        let resources = RESOURCES
+            .iter()
+            .flat_map(|resource| resource_operations(resource));
+        let custom = CUSTOM_OPERATIONS
+            .iter()
+            .copied()
+            .flatten()
+            .map(custom_operation);
+        let references = REFERENCES
+            .iter()
+            .copied()
+            .flatten()
+            .map(reference_operation);
         resources.chain(custom).chain(references).collect()
     });
     &ALL
 }
 
-fn leak(text: String) -> &'static str {
+fn leak_str(text: String) -> &'static str {
     String::leak(text)
 }
 
-fn leak_all<T>(all: Vec<T>) -> &'static [T] {
+fn leak_slice<T>(all: Vec<T>) -> &'static [T] {
     Vec::leak(all)
 }
 
 /// Everything that can be done to a resource.
-fn of_resource(resource: &'static Resource) -> Vec<Operation> {
+fn resource_operations(resource: &'static Resource) -> Vec<AdsOperation> {
     let verbs = resource.verbs.iter();
-    let mut all: Vec<Operation> = verbs.map(|verb| of_verb(resource, *verb)).collect();
-    if resource.batch > 0 {
+    let mut all: Vec<AdsOperation> = verbs.map(|verb| verb_operation(resource, *verb)).collect();
+    if resource.max_batch_items > 0 {
         let path = format!("/12/batch/accounts/{{account_id}}/{}", resource.path);
-        let more =
-            (!resource.older.is_empty()).then(|| path.replace(resource.path, resource.older));
-        all.push(Operation {
-            id: leak(format!("batchAds{}", title(resource.path))),
+        let more = (!resource.legacy_path.is_empty())
+            .then(|| path.replace(resource.path, resource.legacy_path));
+        all.push(AdsOperation {
+            id: leak_str(format!("batchAds{}", pascal_case(resource.path))),
             method: "POST",
-            aliases: older(&path, &more.into_iter().collect::<Vec<_>>()),
-            path: leak(path),
-            about: leak(format!(
+            aliases: legacy_paths(&path, &more.into_iter().collect::<Vec<_>>()),
+            path: leak_str(path),
+            summary: leak_str(format!(
                 "Up to {} changes of {}s in one request: all or none.",
-                resource.batch, resource.about
+                resource.max_batch_items, resource.label
             )),
-            does: Does::Batch(resource),
-            who: resource.writes,
-            sandbox: false,
-            params: leak_all(vec![account_param()]),
-            often: Often::Minute(450),
-            writes: true,
-            searches: false,
+            action: OperationAction::Batch(resource),
+            required_role: resource.write_role,
+            sandbox_only: false,
+            params: leak_slice(vec![account_param()]),
+            rate_class: AdsRateClass::PerMinute(450),
+            is_write: true,
+            uses_search: false,
         });
     }
     all
 }
 
-fn of_verb(resource: &'static Resource, verb: Verb) -> Operation {
+fn verb_operation(resource: &'static Resource, verb: ResourceVerb) -> AdsOperation {
     let base = format!("/12/accounts/{{account_id}}/{}", resource.path);
     let one = format!("{base}/{{{}}}", resource.id.post);
     let (method, path, id, about) = match verb {
-        Verb::List => (
+        ResourceVerb::List => (
             "GET",
             base,
             "getAds",
-            format!("A page of {}s.", resource.about),
+            format!("A page of {}s.", resource.label),
         ),
-        Verb::Get => ("GET", one, "getAds", format!("A {}.", resource.about)),
-        Verb::Create => (
+        ResourceVerb::Get => ("GET", one, "getAds", format!("A {}.", resource.label)),
+        ResourceVerb::Create => (
             "POST",
             base,
             "createAds",
-            format!("Creates a {}.", resource.about),
+            format!("Creates a {}.", resource.label),
         ),
-        Verb::Update => (
+        ResourceVerb::Update => (
             "PUT",
             one,
             "updateAds",
-            format!("Changes a {}.", resource.about),
+            format!("Changes a {}.", resource.label),
         ),
-        Verb::Delete => (
+        ResourceVerb::Delete => (
             "DELETE",
             one,
             "deleteAds",
-            format!("Deletes a {}.", resource.about),
+            format!("Deletes a {}.", resource.label),
         ),
     };
     let name = match verb {
-        Verb::List => title(resource.path),
-        _ => title(resource.name),
+        ResourceVerb::List => pascal_case(resource.path),
+        _ => pascal_case(resource.name),
     };
-    let reads = matches!(verb, Verb::List | Verb::Get);
-    Operation {
-        id: leak(format!("{id}{name}")),
+    let reads = matches!(verb, ResourceVerb::List | ResourceVerb::Get);
+    AdsOperation {
+        id: leak_str(format!("{id}{name}")),
         method,
-        aliases: older(&path, &[]),
-        path: leak(path),
-        about: leak(about),
-        does: Does::Verb(resource, verb),
-        who: if reads {
-            resource.reads
+        aliases: legacy_paths(&path, &[]),
+        path: leak_str(path),
+        summary: leak_str(about),
+        action: OperationAction::Verb(resource, verb),
+        required_role: if reads {
+            resource.read_role
         } else {
-            resource.writes
+            resource.write_role
         },
-        sandbox: resource.sandbox.contains(&verb),
-        params: leak_all(params(resource, verb)),
-        often: if reads {
-            resource.often
+        sandbox_only: resource.sandbox_verbs.contains(&verb),
+        params: leak_slice(verb_params(resource, verb)),
+        rate_class: if reads {
+            resource.rate_class
         } else {
-            Often::Minute(450)
+            AdsRateClass::PerMinute(450)
         },
-        writes: !reads,
-        searches: false,
+        is_write: !reads,
+        uses_search: false,
     }
 }
 
 /// The parameters of an operation of a resource: the only source of what is checked and of what
 /// the OpenAPI document says.
-fn params(resource: &'static Resource, verb: Verb) -> Vec<Param> {
+fn verb_params(resource: &'static Resource, verb: ResourceVerb) -> Vec<OperationParam> {
     let mut all = vec![account_param()];
-    if matches!(verb, Verb::Get | Verb::Update | Verb::Delete) {
-        all.push(Param::path(resource.id, Kind::Reference(resource, false)));
+    if matches!(
+        verb,
+        ResourceVerb::Get | ResourceVerb::Update | ResourceVerb::Delete
+    ) {
+        all.push(OperationParam::path_param(
+            resource.id,
+            FieldKind::Reference(resource, false),
+        ));
     }
-    let deleted =
-        || Param::sent(VocabularyWord::same_in_both("with_deleted"), Kind::Bool).usually(0);
+    let deleted = || {
+        OperationParam::input_param(
+            VocabularyWord::same_in_both("with_deleted"),
+            FieldKind::Bool,
+        )
+        .with_default(0)
+    };
     match verb {
-        Verb::List => all.extend(list_params(resource)),
-        Verb::Get if resource.extras => all.push(deleted()),
-        Verb::Get | Verb::Delete => {}
-        Verb::Create => all.extend(field_params(resource, true)),
-        Verb::Update => all.extend(field_params(resource, false)),
+        ResourceVerb::List => all.extend(list_params(resource)),
+        ResourceVerb::Get if resource.supports_list_extras => all.push(deleted()),
+        ResourceVerb::Get | ResourceVerb::Delete => {}
+        ResourceVerb::Create => all.extend(field_params(resource, true)),
+        ResourceVerb::Update => all.extend(field_params(resource, false)),
     }
     all
 }
 
-fn list_params(resource: &'static Resource) -> Vec<Param> {
+fn list_params(resource: &'static Resource) -> Vec<OperationParam> {
     let same = |name| VocabularyWord::same_in_both(name);
-    let (usual, most) = resource.count;
-    let mut all: Vec<Param> = resource.filters.iter().map(filter_param).collect();
-    all.push(Param::sent(same("count"), Kind::Int(1, most)).usually(usual));
-    all.push(Param::sent(same("cursor"), Kind::Text(1, 512)));
-    all.push(Param::sent(same("sort_by"), Kind::Texts(5, 100)));
-    if resource.prefix > 0 {
-        all.push(Param::sent(same("q"), Kind::Text(1, resource.prefix)));
+    let (usual, most) = resource.page_size;
+    let mut all: Vec<OperationParam> = resource.filters.iter().map(filter_param).collect();
+    all.push(
+        OperationParam::input_param(same("count"), FieldKind::Int(1, most)).with_default(usual),
+    );
+    all.push(OperationParam::input_param(
+        same("cursor"),
+        FieldKind::Text(1, 512),
+    ));
+    all.push(OperationParam::input_param(
+        same("sort_by"),
+        FieldKind::Texts(5, 100),
+    ));
+    if resource.max_name_prefix > 0 {
+        all.push(OperationParam::input_param(
+            same("q"),
+            FieldKind::Text(1, resource.max_name_prefix),
+        ));
     }
-    if resource.drafts {
-        all.push(Param::sent(same("with_draft"), Kind::Bool).usually(0));
+    if resource.has_drafts {
+        all.push(OperationParam::input_param(same("with_draft"), FieldKind::Bool).with_default(0));
     }
-    if resource.extras {
-        all.push(Param::sent(same("with_deleted"), Kind::Bool).usually(0));
-        all.push(Param::sent(same("with_total_count"), Kind::Bool).usually(0));
+    if resource.supports_list_extras {
+        all.push(
+            OperationParam::input_param(same("with_deleted"), FieldKind::Bool).with_default(0),
+        );
+        all.push(
+            OperationParam::input_param(same("with_total_count"), FieldKind::Bool).with_default(0),
+        );
     }
     all
 }
 
-fn filter_param(filter: &Filter) -> Param {
-    Param {
+fn filter_param(filter: &ListFilter) -> OperationParam {
+    OperationParam {
         aliases: filter.aliases,
-        need: if filter.required {
-            Need::Must
+        requirement: if filter.required {
+            FieldRequirement::Required
         } else {
-            Need::May
+            FieldRequirement::Optional
         },
-        ..Param::sent(filter.name, filter.kind)
+        ..OperationParam::input_param(filter.name, filter.kind)
     }
 }
 
 /// The fields that may be sent with a new record, or with a change.
-pub fn field_params(resource: &Resource, is_new: bool) -> Vec<Param> {
-    let need = |field: &Field| if is_new { field.create } else { field.update };
+pub fn field_params(resource: &Resource, is_new: bool) -> Vec<OperationParam> {
+    let need = |field: &FieldSpec| if is_new { field.create } else { field.update };
     let fields = resource.fields.iter();
-    let fields = fields.filter(|field| need(field) != Need::No);
+    let fields = fields.filter(|field| need(field) != FieldRequirement::Ignored);
     fields
-        .map(|field| Param::field(field, need(field), is_new))
+        .map(|field| OperationParam::from_field(field, need(field), is_new))
         .collect()
 }
 
-fn account_param() -> Param {
+fn account_param() -> OperationParam {
     let of = &crate::resources::accounts::ACCOUNT;
-    Param::path(
+    OperationParam::path_param(
         VocabularyWord::same_in_both("account_id"),
-        Kind::Reference(of, false),
+        FieldKind::Reference(of, false),
     )
 }
 
-fn of_custom(custom: &'static Custom) -> Operation {
+fn custom_operation(custom: &'static CustomOperation) -> AdsOperation {
     let version = custom.version;
     let path_of = |path: &str| {
         if path.starts_with('/') {
@@ -380,90 +423,101 @@ fn of_custom(custom: &'static Custom) -> Operation {
     for field in custom.params {
         let changes = custom.method == "PUT";
         let need = if changes { field.update } else { field.create };
-        let param = Param::field(field, need, !changes);
-        let param = match field.default {
-            Start::Nothing => param,
+        let param = OperationParam::from_field(field, need, !changes);
+        let param = match field.default_value {
+            DefaultValue::Empty => param,
             // A change leaves alone what is not sent.
             _ if changes => param,
-            start => param.usually(start.value(field.kind)),
+            start => param.with_default(start.to_value(field.kind)),
         };
         let place = if names.iter().any(|name| field.name.matches(name)) {
-            Place::Path
+            OperationParamLocation::Path
         } else {
-            Place::Sent
+            OperationParamLocation::Input
         };
-        all.push(Param { place, ..param });
+        all.push(OperationParam {
+            location: place,
+            ..param
+        });
     }
-    Operation {
+    AdsOperation {
         id: custom.id,
         method: custom.method,
-        aliases: older(&path, &more),
-        path: leak(path),
-        about: custom.about,
-        does: Does::Custom(custom),
-        who: custom.who,
-        sandbox: custom.sandbox,
-        params: leak_all(all),
-        often: custom.often,
-        writes: custom.writes,
-        searches: custom.searches,
+        aliases: legacy_paths(&path, &more),
+        path: leak_str(path),
+        summary: custom.summary,
+        action: OperationAction::Custom(custom),
+        required_role: custom.required_role,
+        sandbox_only: custom.sandbox_only,
+        params: leak_slice(all),
+        rate_class: custom.rate_class,
+        is_write: custom.is_write,
+        uses_search: custom.uses_search,
     }
 }
 
-fn of_reference(reference: &'static Reference) -> Operation {
+fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
     let path = format!("/12{}", reference.path);
-    let mut all: Vec<Param> = reference
+    let mut all: Vec<OperationParam> = reference
         .filters
         .iter()
-        .map(|(field, _)| Param::field(field, field.create, true))
+        .map(|(field, _)| OperationParam::from_field(field, field.create, true))
         .collect();
-    if let Some((usual, most)) = reference.pages {
+    if let Some((usual, most)) = reference.page_size {
         all.push(
-            Param::sent(VocabularyWord::same_in_both("count"), Kind::Int(1, most)).usually(usual),
+            OperationParam::input_param(
+                VocabularyWord::same_in_both("count"),
+                FieldKind::Int(1, most),
+            )
+            .with_default(usual),
         );
-        all.push(Param::sent(
+        all.push(OperationParam::input_param(
             VocabularyWord::same_in_both("cursor"),
-            Kind::Text(1, 512),
+            FieldKind::Text(1, 512),
         ));
         all.push(
-            Param::sent(VocabularyWord::same_in_both("with_total_count"), Kind::Bool).usually(0),
+            OperationParam::input_param(
+                VocabularyWord::same_in_both("with_total_count"),
+                FieldKind::Bool,
+            )
+            .with_default(0),
         );
     }
-    if reference.finds {
-        all.push(Param::sent(
+    if reference.searches_names {
+        all.push(OperationParam::input_param(
             VocabularyWord::same_in_both("q"),
-            Kind::Text(1, 255),
+            FieldKind::Text(1, 255),
         ));
     }
-    Operation {
+    AdsOperation {
         id: reference.id,
         method: "GET",
-        aliases: older(&path, &[]),
-        path: leak(path),
-        about: reference.about,
-        does: Does::Reference(reference),
-        who: Who::Anyone,
-        sandbox: false,
-        params: leak_all(all),
-        often: reference.often,
-        writes: false,
-        searches: false,
+        aliases: legacy_paths(&path, &[]),
+        path: leak_str(path),
+        summary: reference.summary,
+        action: OperationAction::Reference(reference),
+        required_role: RequiredRole::Anyone,
+        sandbox_only: false,
+        params: leak_slice(all),
+        rate_class: reference.rate_class,
+        is_write: false,
+        uses_search: false,
     }
 }
 
 /// Released clients speak of version 11; it is the same.
-fn older(path: &str, more: &[String]) -> &'static [&'static str] {
-    let mut all: Vec<&'static str> = more.iter().map(|path| leak(path.clone())).collect();
+fn legacy_paths(path: &str, more: &[String]) -> &'static [&'static str] {
+    let mut all: Vec<&'static str> = more.iter().map(|path| leak_str(path.clone())).collect();
     for path in std::iter::once(path).chain(more.iter().map(String::as_str)) {
         if let Some(rest) = path.strip_prefix("/12") {
-            all.push(leak(format!("/11{rest}")));
+            all.push(leak_str(format!("/11{rest}")));
         }
     }
-    leak_all(all)
+    leak_slice(all)
 }
 
 /// `promoted_<posts>` as `PromotedPosts`.
-fn title(name: &str) -> String {
+fn pascal_case(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
     words
@@ -476,18 +530,18 @@ fn title(name: &str) -> String {
 }
 
 /// The operation at a path below the account, or from the version on where it begins with a slash.
-pub fn at(method: &str, path: &str) -> Option<&'static Operation> {
+pub fn find_operation(method: &str, path: &str) -> Option<&'static AdsOperation> {
     let path = match path {
         "" => "/12/accounts/{}".to_owned(),
         path if path.starts_with('/') => path.to_owned(),
         path => format!("/12/accounts/{{}}/{path}"),
     };
-    let mut all = all().iter();
-    all.find(|one| one.method == method && is_path(one.path, &path))
+    let mut all = all_operations().iter();
+    all.find(|one| one.method == method && matches_path(one.path, &path))
 }
 
 /// Whether a path is this one; `{}` stands for any of its ids.
-fn is_path(path: &str, shape: &str) -> bool {
+fn matches_path(path: &str, shape: &str) -> bool {
     let (mut parts, mut shapes) = (path.split('/'), shape.split('/'));
     loop {
         match (parts.next(), shapes.next()) {

@@ -7,11 +7,11 @@ use network::posts::{self, NewPost, PostAuthor};
 use serde_json::Value;
 use store::{Tx, records};
 
-use crate::change::Change;
-use crate::declare::Verb;
-use crate::desk::Desk;
+use crate::account_context::AccountContext;
+use crate::declaration::ResourceVerb;
 use crate::history;
-use crate::record::Record;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::account_posts;
 use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::promotable_users;
@@ -19,36 +19,36 @@ use crate::resources::scheduled_posts::SCHEDULED_POST;
 use crate::resources::scheduled_promoted_posts;
 
 /// What was due longer ago, while nothing ran, is not published any more.
-const LATE: i64 = 24 * 3600 * 1000;
+const MAX_LATENESS_MS: i64 = 24 * 3600 * 1000;
 /// How often publishing is tried when something of ours fails.
-const ATTEMPTS: i64 = 3;
+const MAX_ATTEMPTS: i64 = 3;
 /// How long it waits after the first of them; each time twice as long.
-const WAIT: i64 = 5000;
+const RETRY_DELAY_MS: i64 = 5000;
 
 /// The scheduled post whose time has come first; none when that of none has.
-pub fn due(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
+pub fn due_scheduled_post(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     let now = tx.now().ms();
     let rows = records::list_due(tx, SCHEDULED_POST.name, "due_at", now, 1)?;
     Ok(rows.first().map(|row| row.id))
 }
 
 /// Publishes a scheduled post that is due. One that the platform does not take has failed.
-pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
-    let Some((account, mut record)) = claimed(tx, id)? else {
+pub fn publish_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
+    let Some((account, mut record)) = claim_scheduled_post(tx, id)? else {
         return Ok(());
     };
     let user = UserId::new(record.int("user_id").unwrap_or(0));
-    let mut desk = Desk::of_operator(tx, user, account);
+    let mut desk = AccountContext::new_for_operator(tx, user, account);
     let before = record.clone();
-    match written(&mut desk, &record, user) {
+    match create_post(&mut desk, &record, user) {
         Ok(post) => {
             record.set("post_id", post.get());
-            ended(&mut desk, before, record, "SUCCESS")?;
-            scheduled_promoted_posts::published(&mut desk, id, post)
+            finish_scheduled_post(&mut desk, before, record, "SUCCESS")?;
+            scheduled_promoted_posts::promote_published_post(&mut desk, id, post)
         }
         Err(Error::Refused(why)) => {
-            record.set("error", shortened(&format!("{why:?}")));
-            ended(&mut desk, before, record, "FAILED")
+            record.set("error", truncate_reason(&format!("{why:?}")));
+            finish_scheduled_post(&mut desk, before, record, "FAILED")
         }
         Err(failed) => Err(failed),
     }
@@ -56,29 +56,29 @@ pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
 
 /// Puts off what could not be published because something of ours failed; after some attempts it
 /// has failed.
-pub fn put_off(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Error> {
-    let Some((account, mut record)) = claimed(tx, id)? else {
+pub fn retry_or_fail(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Error> {
+    let Some((account, mut record)) = claim_scheduled_post(tx, id)? else {
         return Ok(());
     };
     let user = UserId::new(record.int("user_id").unwrap_or(0));
-    let mut desk = Desk::of_operator(tx, user, account);
+    let mut desk = AccountContext::new_for_operator(tx, user, account);
     let before = record.clone();
     let attempts = record.int("attempts").unwrap_or(0).saturating_add(1);
     record.set("attempts", attempts);
-    record.set("error", shortened(why));
-    if attempts >= ATTEMPTS {
-        return ended(&mut desk, before, record, "FAILED");
+    record.set("error", truncate_reason(why));
+    if attempts >= MAX_ATTEMPTS {
+        return finish_scheduled_post(&mut desk, before, record, "FAILED");
     }
     let at = desk
         .now()
         .ms()
-        .saturating_add(WAIT.saturating_mul(attempts.saturating_mul(2)));
+        .saturating_add(RETRY_DELAY_MS.saturating_mul(attempts.saturating_mul(2)));
     record.set("due_at", at);
-    desk.keep(&record)
+    desk.save_record(&record)
 }
 
 /// The scheduled post and its account, as they are once whoever else works on them has ended.
-fn claimed(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Record, Record)>, Error> {
+fn claim_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<(AdsRecord, AdsRecord)>, Error> {
     let Some(row) = records::find_by_id(tx, SCHEDULED_POST.name, id)? else {
         return Ok(None);
     };
@@ -86,17 +86,21 @@ fn claimed(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Record, Record)>, Error> 
     let account = accounts::find(tx, row.account_id)?;
     let row = records::find_by_id(tx, SCHEDULED_POST.name, id)?;
     let record = row
-        .map(|row| Record::stored(&SCHEDULED_POST, &row))
+        .map(|row| AdsRecord::from_stored(&SCHEDULED_POST, &row))
         .transpose()?;
     let now = tx.now().ms();
     let record = record.filter(|record| record.int("due_at").is_some_and(|at| at <= now));
     Ok(account.zip(record))
 }
 
-fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<PostId, Error> {
+fn create_post(
+    desk: &mut AccountContext<'_, '_>,
+    record: &AdsRecord,
+    user: UserId,
+) -> Result<PostId, Error> {
     let no = |why: &str| Error::from(AdsProblem::new("GENERIC_TWEET_ERROR", why));
     let at = record.int("scheduled_at").unwrap_or(0);
-    if desk.now().ms().saturating_sub(at) > LATE {
+    if desk.now().ms().saturating_sub(at) > MAX_LATENESS_MS {
         return Err(no("It was due while nothing was published"));
     }
     let account = &desk.account()?.record;
@@ -104,7 +108,7 @@ fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<Pos
     if gone {
         return Err(no("The account was deleted"));
     }
-    if promotable_users::of_user(desk, user)?.is_none() {
+    if promotable_users::find_by_user(desk, user)?.is_none() {
         return Err(no(
             "The user is not a promotable one of the account any longer",
         ));
@@ -112,7 +116,7 @@ fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<Pos
     if sandbox {
         // What is tried out there is shown to nobody.
         let post = desk.tx.next_id();
-        account_posts::published(desk, record, post)?;
+        account_posts::record_published_post(desk, record, post)?;
         return Ok(post);
     }
     let author = PostAuthor {
@@ -130,14 +134,14 @@ fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<Pos
         ..NewPost::default()
     };
     let post = posts::create(desk.tx, &author, &new)?.id;
-    account_posts::published(desk, record, post)?;
+    account_posts::record_published_post(desk, record, post)?;
     Ok(post)
 }
 
-fn ended(
-    desk: &mut Desk<'_, '_>,
-    before: Record,
-    mut record: Record,
+fn finish_scheduled_post(
+    desk: &mut AccountContext<'_, '_>,
+    before: AdsRecord,
+    mut record: AdsRecord,
     state: &'static str,
 ) -> Result<(), Error> {
     let now = desk.now();
@@ -145,16 +149,16 @@ fn ended(
     record.set("completed_at", now.ms());
     record.set("due_at", Value::Null);
     record.updated_at = now;
-    desk.keep(&record)?;
-    let change = Change {
-        verb: Verb::Update,
+    desk.save_record(&record)?;
+    let change = RecordChange {
+        verb: ResourceVerb::Update,
         record,
         before: Some(before),
-        sent: Vec::new(),
+        sent_fields: Vec::new(),
     };
-    history::note(desk, &change)
+    history::record_history(desk, &change)
 }
 
-fn shortened(text: &str) -> String {
+fn truncate_reason(text: &str) -> String {
     text.chars().take(500).collect()
 }

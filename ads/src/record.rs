@@ -1,6 +1,6 @@
 //! A record in hand: its fields by name, and how it is shown.
 
-mod body;
+mod fields;
 
 use std::fmt::Write as _;
 
@@ -8,15 +8,15 @@ use base::{Fault, Time, Vocabulary};
 use serde_json::{Map, Value};
 use store::records::{RecordRow, RecordVisibility};
 
-use crate::declare::{Field, Resource};
-use crate::kind::instant;
-use body::Body;
+use crate::declaration::{FieldSpec, Resource};
+use crate::field_kind::format_time;
+use fields::RecordFields;
 
 /// A record of a resource.
 #[derive(Clone, Debug)]
-pub struct Record {
+pub struct AdsRecord {
     /// What it is one of.
-    pub of: &'static Resource,
+    pub resource: &'static Resource,
     /// Its id.
     pub id: i64,
     /// The account that it belongs to.
@@ -29,35 +29,35 @@ pub struct Record {
     pub created_at: Time,
     /// When it was changed last.
     pub updated_at: Time,
-    fields: Body,
+    fields: RecordFields,
 }
 
-impl Record {
+impl AdsRecord {
     /// A new one without any fields.
-    pub fn new(of: &'static Resource, id: i64, account_id: i64, now: Time) -> Self {
+    pub fn new(resource: &'static Resource, id: i64, account_id: i64, now: Time) -> Self {
         Self {
-            of,
+            resource,
             id,
             account_id,
             level: RecordVisibility::Listed,
             deleted: false,
             created_at: now,
             updated_at: now,
-            fields: Body::default(),
+            fields: RecordFields::default(),
         }
     }
 
     /// One that was stored.
-    pub fn stored(of: &'static Resource, row: &RecordRow) -> Result<Self, Fault> {
+    pub fn from_stored(of: &'static Resource, row: &RecordRow) -> Result<Self, Fault> {
         Ok(Self {
-            of,
+            resource: of,
             id: row.id,
             account_id: row.account_id,
             level: row.level,
             deleted: row.deleted,
             created_at: row.created_at,
             updated_at: row.updated_at,
-            fields: Body::read(of, &row.body)?,
+            fields: RecordFields::parse(of, &row.body)?,
         })
     }
 
@@ -68,7 +68,7 @@ impl Record {
     }
 
     /// As it is stored.
-    pub fn to_store(&self) -> RecordRow {
+    pub fn to_stored(&self) -> RecordRow {
         RecordRow {
             id: self.id,
             account_id: self.account_id,
@@ -77,16 +77,16 @@ impl Record {
             created_at: self.created_at,
             updated_at: self.updated_at,
             name_key: self.name_key(),
-            body: self.fields.write(),
+            body: self.fields.to_json(),
         }
     }
 
     /// A field's value; none where it holds nothing.
     pub fn get(&self, name: &str) -> Option<&Value> {
         debug_assert!(
-            self.of.field(name).is_some(),
+            self.resource.field(name).is_some(),
             "{} has no field {name}",
-            self.of.name
+            self.resource.name
         );
         self.fields.get(name).filter(|value| !value.is_null())
     }
@@ -130,25 +130,25 @@ impl Record {
     /// Sets a field.
     pub fn set(&mut self, name: &'static str, value: impl Into<Value>) {
         debug_assert!(
-            self.of.field(name).is_some(),
+            self.resource.field(name).is_some(),
             "{} has no field {name}",
-            self.of.name
+            self.resource.name
         );
         self.fields.set(name, value.into());
     }
 
     /// Its fields that hold something, in the order of their names.
-    pub fn held(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+    pub fn non_null_fields(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.fields.iter().filter(|(_, value)| !value.is_null())
     }
 
     /// Its id as it is written.
-    pub fn written_id(&self) -> String {
-        self.of.ids.write(self.id)
+    pub fn formatted_id(&self) -> String {
+        self.resource.id_format.format(self.id)
     }
 
-    fn shown(&self) -> impl Iterator<Item = (&'static Field, &Value)> {
-        let fields = self.of.fields.iter().filter(|field| field.shown);
+    fn visible_fields(&self) -> impl Iterator<Item = (&'static FieldSpec, &Value)> {
+        let fields = self.resource.fields.iter().filter(|field| field.is_shown);
         fields.map(|field| {
             let value = self.fields.get(field.name.post);
             (field, value.unwrap_or(&Value::Null))
@@ -156,52 +156,52 @@ impl Record {
     }
 
     /// Its declared fields as they are shown.
-    pub fn spoken(&self, speech: Vocabulary) -> Map<String, Value> {
-        let members = self.shown().map(|(field, value)| {
+    pub fn render_fields(&self, speech: Vocabulary) -> Map<String, Value> {
+        let members = self.visible_fields().map(|(field, value)| {
             let name = field.name.name_in(speech).to_owned();
-            (name, field.kind.speak(value, speech))
+            (name, field.kind.render_value(value, speech))
         });
         members.collect()
     }
 
     /// Writes it whole, with what was worked out beside it.
-    pub fn write(&self, out: &mut String, speech: Vocabulary, more: &[(&'static str, Value)]) {
+    pub fn write_json(&self, out: &mut String, speech: Vocabulary, more: &[(&'static str, Value)]) {
         out.push_str("{\"id\":\"");
-        out.push_str(&self.written_id());
+        out.push_str(&self.formatted_id());
         out.push('"');
-        for (field, value) in self.shown() {
-            member(out, field.name.name_in(speech));
-            json(out, &field.kind.spoken(value, speech));
+        for (field, value) in self.visible_fields() {
+            write_member_name(out, field.name.name_in(speech));
+            write_value(out, &field.kind.render_cow(value, speech));
         }
         for (name, value) in more {
-            member(out, name);
-            json(out, value);
+            write_member_name(out, name);
+            write_value(out, value);
         }
         for (name, time) in [
             ("created_at", self.created_at),
             ("updated_at", self.updated_at),
         ] {
-            member(out, name);
+            write_member_name(out, name);
             out.push('"');
-            out.push_str(&instant(time));
+            out.push_str(&format_time(time));
             out.push('"');
         }
-        if self.of.shows_deleted {
-            member(out, "deleted");
+        if self.resource.shows_deleted {
+            write_member_name(out, "deleted");
             out.push_str(if self.deleted { "true" } else { "false" });
         }
         out.push('}');
     }
 }
 
-fn member(out: &mut String, name: &str) {
+fn write_member_name(out: &mut String, name: &str) {
     out.push_str(",\"");
     out.push_str(name);
     out.push_str("\":");
 }
 
 /// JSON without a detour over a formatter where it is plain.
-fn json(out: &mut String, value: &Value) {
+fn write_value(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),

@@ -10,38 +10,41 @@ use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
 
-use crate::kind::{Kind, Raw};
+use crate::field_kind::{FieldKind, RawParam};
 use crate::resources::custom_audiences::CUSTOM_AUDIENCE;
 
 /// Audiences that one is made of at most.
-const LEAVES: usize = 10;
+const MAX_LEAVES: usize = 10;
 /// How deep segments may lie within each other.
-const DEPTH: usize = 10;
+const MAX_DEPTH: usize = 10;
 const COMPARATORS: &[&str] = &["NUM_GTE", "NUM_GT", "NUM_EQ", "NUM_LTE", "NUM_LT"];
 const WINDOWS: &[&str] = &["1", "7", "14", "30"];
 
 /// Some users, or all others: ids in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct People {
+pub struct SegmentUsers {
     /// These.
     pub ids: Vec<i64>,
     /// Whether everyone but these is meant.
-    pub others: bool,
+    pub negated: bool,
 }
 
-impl People {
-    fn joined(self, other: &Self, any: bool) -> Self {
+impl SegmentUsers {
+    fn combine(self, other: &Self, any: bool) -> Self {
         let both = |one: bool, two: bool| if any { one || two } else { one && two };
-        let others = both(self.others, other.others);
-        let ids = merged(&self.ids, &other.ids, |one, two| {
-            both(one != self.others, two != other.others) != others
+        let others = both(self.negated, other.negated);
+        let ids = merge_sorted_ids(&self.ids, &other.ids, |one, two| {
+            both(one != self.negated, two != other.negated) != others
         });
-        Self { ids, others }
+        Self {
+            ids,
+            negated: others,
+        }
     }
 }
 
 /// Those of two lists of which it holds that they are in the one and in the other.
-fn merged(one: &[i64], other: &[i64], holds: impl Fn(bool, bool) -> bool) -> Vec<i64> {
+fn merge_sorted_ids(one: &[i64], other: &[i64], holds: impl Fn(bool, bool) -> bool) -> Vec<i64> {
     let (mut ones, mut others) = (one.iter().peekable(), other.iter().peekable());
     let mut all = Vec::new();
     loop {
@@ -65,31 +68,31 @@ fn merged(one: &[i64], other: &[i64], holds: impl Fn(bool, bool) -> bool) -> Vec
 }
 
 /// Whom the audience with an id comes to, of the last so many days.
-pub type Find<'f> = &'f mut dyn FnMut(i64, Option<i64>) -> Result<Vec<i64>, Error>;
+pub type AudienceLookup<'f> = &'f mut dyn FnMut(i64, Option<i64>) -> Result<Vec<i64>, Error>;
 
 /// Whom segments come to.
-pub fn people(segment: &Value, find: Find<'_>) -> Result<People, Error> {
-    let mut people = if let Some(id) = leaf(segment) {
-        members(segment, id, find)?
+pub fn resolve_segment(segment: &Value, find: AudienceLookup<'_>) -> Result<SegmentUsers, Error> {
+    let mut people = if let Some(id) = leaf_audience_id(segment) {
+        resolve_leaf(segment, id, find)?
     } else {
         let any = segment
             .get("boolean_operator")
             .is_some_and(|word| word == "OR");
-        let mut all = People {
+        let mut all = SegmentUsers {
             ids: Vec::new(),
-            others: !any,
+            negated: !any,
         };
-        for child in children(segment) {
-            all = all.joined(&people(child, find)?, any);
+        for child in child_segments(segment) {
+            all = all.combine(&resolve_segment(child, find)?, any);
         }
         all
     };
-    people.others ^= segment.get("negate").is_some_and(|negate| *negate == true);
+    people.negated ^= segment.get("negate").is_some_and(|negate| *negate == true);
     Ok(people)
 }
 
 /// Who came up in an audience as often as is asked.
-fn members(segment: &Value, id: i64, find: Find<'_>) -> Result<People, Error> {
+fn resolve_leaf(segment: &Value, id: i64, find: AudienceLookup<'_>) -> Result<SegmentUsers, Error> {
     let frequency = segment
         .get("frequency")
         .and_then(Value::as_i64)
@@ -108,24 +111,33 @@ fn members(segment: &Value, id: i64, find: Find<'_>) -> Result<People, Error> {
     } else {
         find(id, segment.get("lookback_window").and_then(Value::as_i64))?
     };
-    Ok(People { ids, others })
+    Ok(SegmentUsers {
+        ids,
+        negated: others,
+    })
 }
 
-fn children(segment: &Value) -> &[Value] {
+fn child_segments(segment: &Value) -> &[Value] {
     let children = segment.get("child_segments").and_then(Value::as_array);
     children.map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The audience that a segment names; none of one that joins others.
-fn leaf(segment: &Value) -> Option<i64> {
+fn leaf_audience_id(segment: &Value) -> Option<i64> {
     let id = segment.get("custom_audience_id")?.as_str()?;
-    CUSTOM_AUDIENCE.ids.read("custom_audience_id", id).ok()
+    CUSTOM_AUDIENCE
+        .id_format
+        .parse("custom_audience_id", id)
+        .ok()
 }
 
 /// The audiences that segments name, each once.
-pub fn parts(segment: &Value) -> Vec<i64> {
-    let mut all: Vec<i64> = children(segment).iter().flat_map(parts).collect();
-    all.extend(leaf(segment));
+pub fn audience_ids(segment: &Value) -> Vec<i64> {
+    let mut all: Vec<i64> = child_segments(segment)
+        .iter()
+        .flat_map(audience_ids)
+        .collect();
+    all.extend(leaf_audience_id(segment));
     all.sort_unstable();
     all.dedup();
     all
@@ -133,19 +145,19 @@ pub fn parts(segment: &Value) -> Vec<i64> {
 
 /// Whether segments say whom they come to, and not only whom they do not.
 pub fn is_bounded(segment: &Value) -> bool {
-    let empty = people(segment, &mut |_, _| Ok(Vec::new()));
-    empty.is_ok_and(|people| !people.others)
+    let empty = resolve_segment(segment, &mut |_, _| Ok(Vec::new()));
+    empty.is_ok_and(|people| !people.negated)
 }
 
 /// Reads segments into the form in which they are kept and shown.
-pub fn shape(value: &Value) -> Result<Value, AdsProblem> {
+pub fn parse_segments(value: &Value) -> Result<Value, AdsProblem> {
     let mut leaves = 0;
-    let root = read("segments", value, 1, &mut leaves)?;
+    let root = parse_segment("segments", value, 1, &mut leaves)?;
     if root.get("custom_audience_id").is_some() {
         return Err(AdsProblem::missing_parameter("boolean_operator"));
     }
-    if leaves > LEAVES {
-        let message = format!("Expected at most {LEAVES} audiences, got {leaves} for segments");
+    if leaves > MAX_LEAVES {
+        let message = format!("Expected at most {MAX_LEAVES} audiences, got {leaves} for segments");
         return Err(AdsProblem::invalid_parameter(
             "segments",
             leaves.to_string(),
@@ -155,28 +167,28 @@ pub fn shape(value: &Value) -> Result<Value, AdsProblem> {
     Ok(root)
 }
 
-fn read(
+fn parse_segment(
     name: &'static str,
     value: &Value,
     depth: usize,
     leaves: &mut usize,
 ) -> Result<Value, AdsProblem> {
     let wrong = |name: &'static str, value: &Value, expected: &str| {
-        let shown = Raw::Json(value).shown();
+        let shown = RawParam::Json(value).display_text();
         let message = format!("Expected {expected}, got \"{shown}\" for {name}");
         AdsProblem::invalid_parameter(Cow::Borrowed(name), shown, message)
     };
     let Value::Object(members) = value else {
         return Err(wrong(name, value, "an object"));
     };
-    if depth > DEPTH {
-        let message = format!("Segments lie within each other at most {DEPTH} deep");
+    if depth > MAX_DEPTH {
+        let message = format!("Segments lie within each other at most {MAX_DEPTH} deep");
         return Err(AdsProblem::new("REQUEST_TOO_COMPLEX", message));
     }
     let get = |name: &str| members.get(name).filter(|value| !value.is_null());
     let below = get("child_segments");
     let is_empty = below.and_then(Value::as_array).is_some_and(Vec::is_empty);
-    let negate = one(members, "negate", Kind::Bool, 0)? == 1;
+    let negate = parse_member(members, "negate", FieldKind::Bool, 0)? == 1;
     let id = get("custom_audience_id").or_else(|| get("tailored_audience_id"));
     match (below, id) {
         (Some(below), None) => {
@@ -186,10 +198,15 @@ fn read(
             if get("boolean_operator").is_none() {
                 return Err(AdsProblem::missing_parameter("boolean_operator"));
             }
-            let operator = one(members, "boolean_operator", Kind::OneOf(&["AND", "OR"]), "")?;
+            let operator = parse_member(
+                members,
+                "boolean_operator",
+                FieldKind::OneOf(&["AND", "OR"]),
+                "",
+            )?;
             let below: Result<Vec<Value>, AdsProblem> = below
                 .iter()
-                .map(|child| read("child_segments", child, depth + 1, leaves))
+                .map(|child| parse_segment("child_segments", child, depth + 1, leaves))
                 .collect();
             Ok(json!({ "boolean_operator": operator, "negate": negate, "child_segments": below? }))
         }
@@ -202,7 +219,7 @@ fn read(
         }
         (_, Some(id)) => {
             *leaves += 1;
-            named(members, id, negate)
+            parse_leaf(members, id, negate)
         }
         (None, None) if depth == 1 => Err(AdsProblem::missing_parameter("child_segments")),
         (None, None) => Err(AdsProblem::missing_parameter("custom_audience_id")),
@@ -210,32 +227,34 @@ fn read(
 }
 
 /// A segment that names an audience.
-fn named(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, AdsProblem> {
-    let text = Raw::Json(id).shown();
-    let id = CUSTOM_AUDIENCE.ids.read("custom_audience_id", &text)?;
-    let comparators = Kind::OneOf(COMPARATORS);
-    let windows = Kind::OneOf(WINDOWS);
-    let window = one(members, "lookback_window", windows, Value::Null)?;
+fn parse_leaf(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, AdsProblem> {
+    let text = RawParam::Json(id).display_text();
+    let id = CUSTOM_AUDIENCE
+        .id_format
+        .parse("custom_audience_id", &text)?;
+    let comparators = FieldKind::OneOf(COMPARATORS);
+    let windows = FieldKind::OneOf(WINDOWS);
+    let window = parse_member(members, "lookback_window", windows, Value::Null)?;
     let days = window.as_str().and_then(|days| days.parse::<i64>().ok());
     Ok(json!({
-        "custom_audience_id": CUSTOM_AUDIENCE.ids.write(id.max(0)),
-        "frequency": one(members, "frequency", Kind::Int(1, 1_000_000), 1)?,
-        "frequency_comparator": one(members, "frequency_comparator", comparators, "NUM_GTE")?,
+        "custom_audience_id": CUSTOM_AUDIENCE.id_format.format(id.max(0)),
+        "frequency": parse_member(members, "frequency", FieldKind::Int(1, 1_000_000), 1)?,
+        "frequency_comparator": parse_member(members, "frequency_comparator", comparators, "NUM_GTE")?,
         "lookback_window": days,
         "negate": negate,
     }))
 }
 
 /// One member of a segment, as its kind reads it; or what is usual.
-fn one(
+fn parse_member(
     members: &Map<String, Value>,
     name: &'static str,
-    kind: Kind,
+    kind: FieldKind,
     usual: impl Into<Value>,
 ) -> Result<Value, AdsProblem> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(usual.into()),
-        Some(value) => kind.read(name, Raw::Json(value)),
+        Some(value) => kind.parse_value(name, RawParam::Json(value)),
     }
 }
 
@@ -243,7 +262,7 @@ fn one(
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{People, is_bounded, parts, people, shape};
+    use super::{SegmentUsers, audience_ids, is_bounded, parse_segments, resolve_segment};
 
     fn of(id: &str) -> Value {
         json!({ "custom_audience_id": id })
@@ -263,8 +282,8 @@ mod tests {
     }
 
     /// Audience 1 comes to 1, 2, 3; audience 2 to 2, 3, 4; others to nobody.
-    fn found(segment: &Value) -> People {
-        people(&shape(segment).unwrap(), &mut |id, days| {
+    fn found(segment: &Value) -> SegmentUsers {
+        resolve_segment(&parse_segments(segment).unwrap(), &mut |id, days| {
             Ok(match (id, days) {
                 (1, None) => vec![1, 2, 3],
                 (1, Some(_)) => vec![3],
@@ -292,8 +311,19 @@ mod tests {
                 false,
             ),
         ] {
-            assert_eq!(found(&segment), People { ids, others }, "{segment}");
-            assert_eq!(is_bounded(&shape(&segment).unwrap()), !others, "{segment}");
+            assert_eq!(
+                found(&segment),
+                SegmentUsers {
+                    ids,
+                    negated: others
+                },
+                "{segment}"
+            );
+            assert_eq!(
+                is_bounded(&parse_segments(&segment).unwrap()),
+                !others,
+                "{segment}"
+            );
         }
     }
 
@@ -312,7 +342,14 @@ mod tests {
             leaf["frequency_comparator"] = comparator.into();
             leaf["frequency"] = frequency.into();
             let segment = any(&[leaf]);
-            assert_eq!(found(&segment), People { ids, others }, "{segment}");
+            assert_eq!(
+                found(&segment),
+                SegmentUsers {
+                    ids,
+                    negated: others
+                },
+                "{segment}"
+            );
         }
         let mut leaf = of("1");
         leaf["lookback_window"] = 7.into();
@@ -321,8 +358,8 @@ mod tests {
 
     #[test]
     fn segments_are_read_as_they_are_shown() {
-        let read = shape(&any(&[of("1A"), all(&[of("2"), of("1a")])])).unwrap();
-        assert_eq!(shape(&read).unwrap(), read);
+        let read = parse_segments(&any(&[of("1A"), all(&[of("2"), of("1a")])])).unwrap();
+        assert_eq!(parse_segments(&read).unwrap(), read);
         assert_eq!(
             read["child_segments"][0],
             json!({
@@ -333,16 +370,16 @@ mod tests {
                 "negate": false,
             })
         );
-        assert_eq!(parts(&read), [2, 46]);
+        assert_eq!(audience_ids(&read), [2, 46]);
     }
 
     #[test]
     fn what_is_no_tree_of_so_many_audiences_is_refused() {
         let ten: Vec<Value> = (0..10).map(|_| of("1")).collect();
-        shape(&any(&ten)).unwrap();
+        parse_segments(&any(&ten)).unwrap();
         let eleven = any(&[any(&ten), of("1")]);
         let nested = |times| (1..times).fold(any(&[of("1")]), |inner, _| any(&[inner]));
-        shape(&nested(9)).unwrap();
+        parse_segments(&nested(9)).unwrap();
         let with = |name: &str, value: Value| {
             let mut leaf = of("1");
             leaf[name] = value;
@@ -375,7 +412,11 @@ mod tests {
             (with("lookback_window", json!(2)), "INVALID_PARAMETER"),
             (with("negate", json!("perhaps")), "INVALID_PARAMETER"),
         ] {
-            assert_eq!(shape(&segment).unwrap_err().code, code, "{segment}");
+            assert_eq!(
+                parse_segments(&segment).unwrap_err().code,
+                code,
+                "{segment}"
+            );
         }
     }
 }

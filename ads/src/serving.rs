@@ -5,9 +5,9 @@
 mod auction;
 mod candidates;
 mod creatives;
+mod impression_token;
 mod reports;
-mod token;
-mod videos;
+mod video_placements;
 
 use base::refusal::AdsProblem;
 use base::{Error, Fault, UserId};
@@ -16,46 +16,46 @@ use sha2::{Digest, Sha256};
 use store::Tx;
 use store::ledger::{AdEntity, AuctionBid, Placement, ViewerTraits};
 
-use crate::analytics::bucket_of;
+use crate::analytics::age_bucket;
+use crate::config::AdsConfig;
 use crate::evaluator::Evaluator;
-use crate::house::House;
-use crate::kind::instant;
+use crate::field_kind::format_time;
 
-pub(crate) use candidates::rate;
+pub(crate) use candidates::expected_rate;
 
-pub use reports::{MOST as MOST_REPORTS, Report, report};
-pub use token::Impression;
+pub use impression_token::AdImpression;
+pub use reports::{ImpressionReport, MAX_REPORTS as MOST_REPORTS, record_reports};
 
 /// Slots of one request.
-const SLOTS: i64 = 20;
+const MAX_SLOTS: i64 = 20;
 
 /// Who is looking.
 #[derive(Clone, Debug, Default)]
-pub struct Viewer {
+pub struct AdViewer {
     /// The user; none: someone who is none.
     pub user: Option<UserId>,
     /// As the ledger has it.
-    pub number: i64,
+    pub ledger_id: i64,
     /// What is known of them.
-    pub looks: ViewerTraits,
+    pub traits: ViewerTraits,
 }
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct AdRequest {
     /// Who is looking.
-    pub viewer: Viewer,
+    pub viewer: AdViewer,
     /// At what.
     pub placement: Placement,
     /// At most so many.
     pub slots: i64,
     /// The post whose video it goes before, where it does.
-    pub before: Option<i64>,
+    pub video_post_id: Option<i64>,
 }
 
-impl Ask {
+impl AdRequest {
     /// Reads it.
-    pub fn read(body: &Value) -> Result<Self, Error> {
+    pub fn parse(body: &Value) -> Result<Self, Error> {
         let mut problems = Vec::new();
         let empty = Map::new();
         let members = body.as_object().unwrap_or(&empty);
@@ -63,7 +63,7 @@ impl Ask {
         if viewer.is_none() {
             problems.push(AdsProblem::missing_parameter("viewer"));
         }
-        let viewer = read_viewer(viewer.unwrap_or(&empty), &mut problems);
+        let viewer = parse_viewer(viewer.unwrap_or(&empty), &mut problems);
         let placement = match members.get("placement") {
             None | Some(Value::Null) => {
                 problems.push(AdsProblem::missing_parameter("placement"));
@@ -72,13 +72,13 @@ impl Ask {
             Some(value) => {
                 let known = value.as_str().and_then(Placement::parse);
                 if known.is_none() {
-                    problems.push(wrong("placement", value, "a placement"));
+                    problems.push(invalid_member("placement", value, "a placement"));
                 }
                 known
             }
         };
-        let slots = number(members, "slots", (1, SLOTS), &mut problems).unwrap_or(1);
-        let before = id(members, "post_id", &mut problems);
+        let slots = parse_number(members, "slots", (1, MAX_SLOTS), &mut problems).unwrap_or(1);
+        let before = parse_id(members, "post_id", &mut problems);
         if !problems.is_empty() {
             return Err(base::Refusal::from(problems).into());
         }
@@ -86,12 +86,12 @@ impl Ask {
             viewer,
             placement: placement.unwrap_or(Placement::AllOn),
             slots,
-            before,
+            video_post_id: before,
         })
     }
 }
 
-fn wrong(name: &'static str, value: &Value, expected: &str) -> AdsProblem {
+fn invalid_member(name: &'static str, value: &Value, expected: &str) -> AdsProblem {
     let shown: String = match value {
         Value::String(text) => text.chars().take(100).collect(),
         other => other.to_string().chars().take(100).collect(),
@@ -100,7 +100,7 @@ fn wrong(name: &'static str, value: &Value, expected: &str) -> AdsProblem {
     AdsProblem::invalid_parameter(name, shown, message)
 }
 
-fn number(
+fn parse_number(
     members: &Map<String, Value>,
     name: &'static str,
     (least, most): (i64, i64),
@@ -109,12 +109,16 @@ fn number(
     let value = members.get(name).filter(|value| !value.is_null())?;
     let number = value.as_i64().filter(|n| (least..=most).contains(n));
     if number.is_none() {
-        problems.push(wrong(name, value, &format!("Integer in {least}..{most}")));
+        problems.push(invalid_member(
+            name,
+            value,
+            &format!("Integer in {least}..{most}"),
+        ));
     }
     number
 }
 
-fn id(
+fn parse_id(
     members: &Map<String, Value>,
     name: &'static str,
     problems: &mut Vec<AdsProblem>,
@@ -122,12 +126,12 @@ fn id(
     let value = members.get(name).filter(|value| !value.is_null())?;
     let id = value.as_str().and_then(base::Id::<()>::parse);
     if id.is_none() {
-        problems.push(wrong(name, value, "an id as a string"));
+        problems.push(invalid_member(name, value, "an id as a string"));
     }
     id.map(base::Id::get)
 }
 
-fn text(
+fn parse_text(
     members: &Map<String, Value>,
     name: &'static str,
     most: usize,
@@ -140,17 +144,17 @@ fn text(
     });
     if text.is_none() {
         let expected = format!("String of length 1..{most}");
-        problems.push(wrong(name, value, &expected));
+        problems.push(invalid_member(name, value, &expected));
     }
     text.map(str::to_owned)
 }
 
-fn read_viewer(members: &Map<String, Value>, problems: &mut Vec<AdsProblem>) -> Viewer {
-    let user = id(members, "user_id", problems);
-    let key = text(members, "key", 128, problems);
+fn parse_viewer(members: &Map<String, Value>, problems: &mut Vec<AdsProblem>) -> AdViewer {
+    let user = parse_id(members, "user_id", problems);
+    let key = parse_text(members, "key", 128, problems);
     let number_of = match (user, &key) {
         (Some(user), None) => user,
-        (None, Some(key)) => of_key(key),
+        (None, Some(key)) => viewer_id_from_key(key),
         _ => {
             if problems.is_empty() {
                 let message = "A viewer has either a user_id or a key";
@@ -159,28 +163,28 @@ fn read_viewer(members: &Map<String, Value>, problems: &mut Vec<AdsProblem>) -> 
             0
         }
     };
-    let country = text(members, "country", 2, problems).unwrap_or_default();
-    let age = number(members, "age", (0, 150), problems);
-    Viewer {
+    let country = parse_text(members, "country", 2, problems).unwrap_or_default();
+    let age = parse_number(members, "age", (0, 150), problems);
+    AdViewer {
         user: user.map(UserId::new),
-        number: number_of,
-        looks: ViewerTraits {
-            platform: number(members, "platform", (0, 4), problems),
+        ledger_id: number_of,
+        traits: ViewerTraits {
+            platform: parse_number(members, "platform", (0, 4), problems),
             country: country.to_ascii_uppercase(),
-            metro: text(members, "metro", 16, problems).unwrap_or_default(),
-            age: age.and_then(bucket_of),
-            gender: number(members, "gender", (1, 2), problems),
+            metro: parse_text(members, "metro", 16, problems).unwrap_or_default(),
+            age: age.and_then(age_bucket),
+            gender: parse_number(members, "gender", (1, 2), problems),
         },
     }
 }
 
 /// Someone who is no user is known by what a network calls them: a number below nothing.
-fn of_key(key: &str) -> i64 {
-    -1 - hashed(key.as_bytes())
+fn viewer_id_from_key(key: &str) -> i64 {
+    -1 - hash_to_id(key.as_bytes())
 }
 
 /// A number of 62 bits that some bytes always come to.
-pub(crate) fn hashed(bytes: &[u8]) -> i64 {
+pub(crate) fn hash_to_id(bytes: &[u8]) -> i64 {
     let digest = Sha256::digest(bytes);
     let first = digest.first_chunk::<8>().copied().unwrap_or_default();
     i64::from_be_bytes(first) & (i64::MAX >> 1)
@@ -188,64 +192,67 @@ pub(crate) fn hashed(bytes: &[u8]) -> i64 {
 
 /// What a request came to.
 #[derive(Clone, Debug)]
-pub struct Served {
+pub struct ServedAds {
     /// What is told to who asked.
     pub answer: Value,
     /// What became of the bids, to be counted before that is told.
-    pub bids: Vec<AuctionBid>,
+    pub bid_outcomes: Vec<AuctionBid>,
 }
 
 /// What is to be shown, best first.
-pub fn request(
+pub fn serve_ads(
     tx: &mut Tx<'_>,
-    (evaluator, house): (&Evaluator, &House),
+    (evaluator, house): (&Evaluator, &AdsConfig),
     key: &[u8; 32],
-    ask: &Ask,
-) -> Result<Served, Error> {
+    ask: &AdRequest,
+) -> Result<ServedAds, Error> {
     let now = tx.now();
     let mut shown = Vec::new();
-    let held = auction::hold(tx, (evaluator, house), ask)?;
-    for won in held.won {
-        let impression = Impression {
+    let held = auction::run_auctions(tx, (evaluator, house), ask)?;
+    for won in held.winners {
+        let impression = AdImpression {
             id: tx.next_id::<()>().get(),
             line_item_id: won.item.id,
             creative: won.creative.kind,
             creative_id: won.creative.id,
             // Before a video, that video is what it is seen with.
-            subject: match ask.before {
+            subject: match ask.video_post_id {
                 Some(video) if won.creative.kind == AdEntity::MediaCreative => video,
                 _ => won.creative.subject,
             },
-            viewer: ask.viewer.number,
+            viewer: ask.viewer.ledger_id,
             placement: ask.placement,
-            looks: ask.viewer.looks.clone(),
+            viewer_traits: ask.viewer.traits.clone(),
             price: won.price,
-            at: now,
+            requested_at: now,
         };
-        let mut members = won.creative.shown;
+        let mut members = won.creative.content;
         for (name, value) in [
-            ("impression_token", Value::from(impression.seal(key))),
-            ("expires_at", instant(impression.until()).into()),
-            ("line_item_id", won.item.written_id().into()),
-            ("campaign_id", won.campaign.written_id().into()),
+            ("impression_token", Value::from(impression.encode(key))),
+            (
+                "expires_at",
+                format_time(impression.viewable_until()).into(),
+            ),
+            ("line_item_id", won.item.formatted_id().into()),
+            ("campaign_id", won.campaign.formatted_id().into()),
             ("placement", ask.placement.name().into()),
         ] {
             members.insert(name.to_owned(), value);
         }
         shown.push(Value::Object(members));
     }
-    Ok(Served {
+    Ok(ServedAds {
         answer: json!({ "data": shown }),
-        bids: held.bids,
+        bid_outcomes: held.bid_outcomes,
     })
 }
 
 /// Counts what became of the bids of a request.
-pub fn count(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Error> {
+pub fn record_bid_outcomes(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Error> {
     Ok(store::ledger::record_auction(tx, bids)?)
 }
 
 /// That something which must hold does not.
-fn broken(what: &str) -> Error {
+fn invariant_broken(what: &str) -> Error {
     Fault::new(what.to_owned()).into()
 }

@@ -6,45 +6,45 @@
 //! transaction with the deliveries that it leads to; each node's part of the open streams by
 //! [`Live`]. Both tell the same, with the same ids, which come from the place in the log.
 
-mod account;
-mod concern;
+mod account_events;
 mod envelope;
-mod follower;
 mod live;
+mod log_entry;
 mod matching;
 mod payload;
+mod webhook_queue;
 
-pub use envelope::Envelope;
-pub use follower::{follow, is_behind};
-pub use live::{Live, past};
-pub use matching::{Scope, matching};
+pub use envelope::EventEnvelope;
+pub use live::{LiveActivityReader, replay_activity};
+pub use matching::{ActivityScope, match_events};
+pub use webhook_queue::{enqueue_webhook_events, has_unread_entries};
 
 use base::Vocabulary;
 use store::apps::App;
-use view::{Shared, Spoken};
+use view::{EventRenderer, RenderOptions};
 
 /// What all events of a platform have in common.
 #[derive(Clone, Copy, Debug)]
-pub struct Home {
+pub struct ActivityConfig {
     /// The vocabulary of apps that have chosen none.
-    pub speech: Vocabulary,
+    pub default_vocabulary: Vocabulary,
     /// The address that the platform's own files are at.
     pub site: &'static str,
 }
 
-impl Home {
+impl ActivityConfig {
     /// How events are told to an app. Nothing in an event tells which counts a reader knows, so
     /// one whose app has chosen no vocabulary gets both.
-    fn shared(self, app: &App) -> Shared {
+    fn renderer_for_app(self, app: &App) -> EventRenderer {
         let chosen = match app.vocabulary.as_str() {
             "posts" => Some(Vocabulary::Post),
             "tweets" => Some(Vocabulary::Tweet),
             _ => None,
         };
-        Shared {
-            spoken: Spoken {
-                speech: chosen.unwrap_or(self.speech),
-                both_metrics: chosen.is_none(),
+        EventRenderer {
+            options: RenderOptions {
+                vocabulary: chosen.unwrap_or(self.default_vocabulary),
+                both_metric_names: chosen.is_none(),
             },
             site: self.site,
         }

@@ -7,7 +7,7 @@ use store::Tx;
 use store::apps::App;
 
 /// An app, and its owner of that name.
-pub(crate) fn app(tx: &mut Tx<'_>, owner: &str) -> Result<App, Error> {
+pub(crate) fn create_app(tx: &mut Tx<'_>, owner: &str) -> Result<App, Error> {
     let owner = NewUser {
         username: owner.to_owned(),
         ..NewUser::default()

@@ -16,24 +16,24 @@
 //! does not read is told so and let go. No session has a task of its own; it is polled by the
 //! connection that it answers on.
 
-mod book;
+mod compliance_events;
 mod endpoint;
 mod format;
 mod hub;
 mod likes;
-mod linked;
-mod past;
+mod linked_webhooks;
 mod posts;
+mod replay;
+mod rule_index;
+mod sampling;
 mod session;
-mod share;
-mod told;
 
-pub use endpoint::Endpoint;
-pub use format::{Format, Voice};
-pub use hub::{Hub, Opening, Settings, View};
-pub use past::Past;
+pub use endpoint::StreamEndpoint;
+pub use format::{RefusalRenderer, StreamFormat};
+pub use hub::{ConnectionRequest, Hub, HubMetrics, StreamSettings};
 pub use posts::PostStreams;
-pub use session::{Feed, Session, Why};
+pub use replay::ReplayWindow;
+pub use session::{DisconnectReason, SessionFeed, StreamSession};
 
 #[cfg(test)]
 mod tests;

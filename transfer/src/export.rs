@@ -14,25 +14,25 @@ use store::portable_tables::{self, CellValue};
 use store::{Store, Tx};
 
 use crate::error::TransferError;
-use crate::options::{Progress, Stage};
+use crate::options::{TransferProgress, TransferStage};
 
 /// Rows of a page.
-const PAGE: i64 = 1_000;
+const PAGE_SIZE: i64 = 1_000;
 
 /// What an export wrote, and what it left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportSummary {
     /// Lines by kind.
     pub lines: BTreeMap<&'static str, u64>,
     /// Users who are deleted, suspended or placeholders, and deleted posts and placeholders,
     /// which live on in the lines that point to them.
-    pub left_out: BTreeMap<&'static str, u64>,
+    pub omitted: BTreeMap<&'static str, u64>,
 }
 
 /// A page of lines, and the key to go on behind.
-pub(crate) struct Page<K> {
+pub(crate) struct ExportPage<K> {
     records: Vec<ArchiveRecord>,
-    left_out: u64,
+    omitted: u64,
     next: Option<K>,
 }
 
@@ -46,19 +46,23 @@ pub(crate) struct Page<K> {
 pub async fn export_json_lines<W: Write>(
     store: &Store,
     out: W,
-    progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Exported, TransferError> {
-    let mut export = Export {
+    progress: &mut (dyn FnMut(TransferProgress) + Send),
+) -> Result<ExportSummary, TransferError> {
+    let mut export = JsonLinesExport {
         store,
         out,
         progress,
-        done: Exported::default(),
+        summary: ExportSummary::default(),
         records: 0,
     };
-    export.all("user", i64::MIN, users::page).await?;
-    export.all("post", 0, posts::page).await?;
-    export.all("list", 0, lines::lists).await?;
-    export.all("list_member", START, lines::members).await?;
+    export
+        .write_pages("user", i64::MIN, users::load_users)
+        .await?;
+    export.write_pages("post", 0, posts::load_posts).await?;
+    export.write_pages("list", 0, lines::load_lists).await?;
+    export
+        .write_pages("list_member", START_PAIR, lines::load_list_members)
+        .await?;
     for (name, kind) in [
         ("follow", EdgeKind::Follow),
         ("block", EdgeKind::Block),
@@ -66,39 +70,44 @@ pub async fn export_json_lines<W: Write>(
         ("follow_request", EdgeKind::Request),
         ("dm_block", EdgeKind::DmBlock),
     ] {
-        let page = move |tx: &mut Tx<'_>, after| lines::edges(tx, kind, after);
-        export.all(name, START, page).await?;
+        let page = move |tx: &mut Tx<'_>, after| lines::load_edges(tx, kind, after);
+        export.write_pages(name, START_PAIR, page).await?;
     }
-    export.all("like", START, lines::likes).await?;
-    export.all("media", 0, lines::media).await?;
+    export
+        .write_pages("like", START_PAIR, lines::load_likes)
+        .await?;
+    export.write_pages("media", 0, lines::load_media).await?;
     for table in portable_tables::all_tables() {
-        let page = move |tx: &mut Tx<'_>, after: Vec<CellValue>| lines::rows(tx, table, &after);
-        export.all(table.name, table.first_key(), page).await?;
+        let page =
+            move |tx: &mut Tx<'_>, after: Vec<CellValue>| lines::load_table_rows(tx, table, &after);
+        export
+            .write_pages(table.name, table.first_key(), page)
+            .await?;
     }
     export
         .out
         .flush()
         .map_err(Fault::context("writing the export"))?;
-    Ok(export.done)
+    Ok(export.summary)
 }
 
 /// Before every pair of ids.
-const START: (i64, i64) = (i64::MIN, i64::MIN);
+const START_PAIR: (i64, i64) = (i64::MIN, i64::MIN);
 
-struct Export<'a, W> {
+struct JsonLinesExport<'a, W> {
     store: &'a Store,
     out: W,
-    progress: &'a mut (dyn FnMut(Progress) + Send),
-    done: Exported,
+    progress: &'a mut (dyn FnMut(TransferProgress) + Send),
+    summary: ExportSummary,
     records: u64,
 }
 
-impl<W: Write> Export<'_, W> {
-    async fn all<K: Clone + Send + Sync + 'static>(
+impl<W: Write> JsonLinesExport<'_, W> {
+    async fn write_pages<K: Clone + Send + Sync + 'static>(
         &mut self,
         name: &'static str,
         start: K,
-        page: impl Fn(&mut Tx<'_>, K) -> Result<Page<K>, Error> + Copy + Send + 'static,
+        page: impl Fn(&mut Tx<'_>, K) -> Result<ExportPage<K>, Error> + Copy + Send + 'static,
     ) -> Result<(), TransferError> {
         let mut after = Some(start);
         while let Some(key) = after {
@@ -109,11 +118,11 @@ impl<W: Write> Export<'_, W> {
                     .map_err(Fault::context("writing the export"))?;
             }
             let count = u64::try_from(page.records.len()).unwrap_or(0);
-            *self.done.lines.entry(name).or_default() += count;
-            *self.done.left_out.entry(name).or_default() += page.left_out;
+            *self.summary.lines.entry(name).or_default() += count;
+            *self.summary.omitted.entry(name).or_default() += page.omitted;
             self.records += count;
-            (self.progress)(Progress {
-                stage: Stage::Exporting,
+            (self.progress)(TransferProgress {
+                stage: TransferStage::Exporting,
                 records: self.records,
                 total: None,
             });
@@ -124,16 +133,16 @@ impl<W: Write> Export<'_, W> {
 }
 
 /// A page of what `rows` gave; a full page has another behind it.
-pub(crate) fn page_of<R, K>(
+pub(crate) fn build_page<R, K>(
     rows: &[R],
     key: impl Fn(&R) -> K,
     records: Vec<ArchiveRecord>,
-) -> Page<K> {
-    let full = i64::try_from(rows.len()).is_ok_and(|count| count >= PAGE);
+) -> ExportPage<K> {
+    let full = i64::try_from(rows.len()).is_ok_and(|count| count >= PAGE_SIZE);
     let left_out = rows.len().saturating_sub(records.len());
-    Page {
+    ExportPage {
         records,
-        left_out: u64::try_from(left_out).unwrap_or(0),
+        omitted: u64::try_from(left_out).unwrap_or(0),
         next: rows.last().map(key).filter(|_| full),
     }
 }

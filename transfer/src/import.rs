@@ -9,23 +9,23 @@ use store::imports::{self, ImportProgress};
 use store::{Store, Tx, event_log};
 use tokio::sync::mpsc;
 
-use crate::chunk::{self, Stored};
+use crate::chunk::{self, ChunkOutcome};
 use crate::error::TransferError;
-use crate::options::{ImportOptions, Owner, Progress, Source, Stage};
-use crate::read::{self, Chunk, Errand, Message};
-use crate::report::Report;
-use crate::source::{About, Opened};
+use crate::options::{ArchiveOwner, ImportOptions, ImportSource, TransferProgress, TransferStage};
+use crate::reader::{self, ImportChunk, ReadJob, ReaderMessage};
+use crate::report::ImportReport;
+use crate::source::{OpenedSource, SourceInfo};
 use crate::thread;
 
 /// Chunks that wait to be stored.
-const WAITING: usize = 2;
+const CHUNK_QUEUE_LENGTH: usize = 2;
 /// How far ahead of our clock an id may be.
-const AHEAD_MS: i64 = 24 * 3600 * 1000;
+const MAX_CLOCK_SKEW_MS: i64 = 24 * 3600 * 1000;
 /// Authors whose home timelines are renewed in one transaction.
-const AUTHORS: i64 = 500;
+const AUTHORS_PER_TRANSACTION: i64 = 500;
 
 /// What holds for a whole import.
-pub(crate) struct Setup {
+pub(crate) struct ImportContext {
     /// The source's name in the store.
     pub(crate) key: String,
     /// Whom the source means by its owner.
@@ -38,56 +38,57 @@ pub(crate) struct Setup {
 /// A source that cannot be read to its end is refused before anything is stored.
 pub async fn import(
     store: &Store,
-    source: Source,
+    source: ImportSource,
     options: ImportOptions,
-    progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Report, TransferError> {
+    progress: &mut (dyn FnMut(TransferProgress) + Send),
+) -> Result<ImportReport, TransferError> {
     let messages = options.messages;
-    let (opened, about) = thread::run(move || Opened::open(&source, messages)).await??;
-    let mut run = Run::begin(store, &about, &options).await?;
-    let highest = first_snowflake_at(store.context().clock.now().plus_ms(AHEAD_MS));
-    let errand = Errand {
+    let (opened, about) =
+        thread::run_blocking(move || OpenedSource::open(&source, messages)).await??;
+    let mut run = ImportRun::start_or_resume(store, &about, &options).await?;
+    let highest = first_snowflake_at(store.context().clock.now().plus_ms(MAX_CLOCK_SKEW_MS));
+    let errand = ReadJob {
         source: opened,
         from: run.position.parse()?,
         check: run.is_new,
         batch: options.batch.max(1),
         media_dir: options.media_dir,
-        highest,
+        max_id: highest,
     };
-    let (out, mut messages) = mpsc::channel(WAITING);
-    thread::start("transfer-reader", move || read::run(&errand, &out))?;
+    let (out, mut messages) = mpsc::channel(CHUNK_QUEUE_LENGTH);
+    thread::spawn("transfer-reader", move || reader::run_reader(&errand, &out))?;
     while let Some(message) = messages.recv().await {
         let (stage, records) = match message {
-            Message::Broken(error) => return Err(error.into()),
-            Message::Checking(records) => (Stage::Checking, records),
-            Message::Sound(total) => {
-                run.settle(total, about.account.clone(), options.owner.clone())
+            ReaderMessage::Failed(error) => return Err(error.into()),
+            ReaderMessage::Checking(records) => (TransferStage::Checking, records),
+            ReaderMessage::Checked(total) => {
+                run.resolve_owner(total, about.account.clone(), options.owner.clone())
                     .await?;
-                (Stage::Storing, 0)
+                (TransferStage::Storing, 0)
             }
-            Message::Chunk(chunk) => {
-                run.store(Arc::from(chunk)).await?;
-                (Stage::Storing, run.report.records)
+            ReaderMessage::Chunk(chunk) => {
+                run.store_chunk(Arc::from(chunk)).await?;
+                (TransferStage::Storing, run.report.records)
             }
         };
         progress(run.progress(stage, records));
     }
-    progress(run.progress(Stage::Finishing, run.report.records));
+    progress(run.progress(TransferStage::Finishing, run.report.records));
     run.finish().await
 }
 
-struct Run<'s> {
+struct ImportRun<'s> {
     store: &'s Store,
-    setup: Arc<Setup>,
-    report: Arc<Report>,
+    setup: Arc<ImportContext>,
+    report: Arc<ImportReport>,
     position: String,
     is_new: bool,
 }
 
-impl<'s> Run<'s> {
-    async fn begin(
+impl<'s> ImportRun<'s> {
+    async fn start_or_resume(
         store: &'s Store,
-        about: &About,
+        about: &SourceInfo,
         options: &ImportOptions,
     ) -> Result<Self, TransferError> {
         let key = about.key.clone();
@@ -97,54 +98,59 @@ impl<'s> Run<'s> {
             .await?;
         let mut run = Self {
             store,
-            setup: Arc::new(Setup {
+            setup: Arc::new(ImportContext {
                 key: about.key.clone(),
                 owner: None,
             }),
-            report: Arc::new(Report {
-                promised: about.promised.iter().cloned().collect(),
-                ..Report::default()
+            report: Arc::new(ImportReport {
+                promised: about.manifest_counts.iter().cloned().collect(),
+                ..ImportReport::default()
             }),
             position: ReadPosition::START.to_string(),
             is_new: true,
         };
         if let Some(mark) = mark.filter(|mark| !mark.finished) {
-            let report: Report = serde_json::from_str(&mark.report)
+            let report: ImportReport = serde_json::from_str(&mark.report)
                 .map_err(Fault::context("the report of an interrupted import"))?;
             let total = report.total;
-            run.report = Arc::new(Report {
+            run.report = Arc::new(ImportReport {
                 resumed_from: Some(mark.position.clone()),
                 ..report
             });
             run.position = mark.position;
             run.is_new = false;
-            run.settle(total, about.account.clone(), options.owner.clone())
+            run.resolve_owner(total, about.account.clone(), options.owner.clone())
                 .await?;
         }
         Ok(run)
     }
 
     /// Finds out who the owner is, and from here on is an import that can be resumed.
-    async fn settle(
+    async fn resolve_owner(
         &mut self,
         total: u64,
         account: Option<ArchivedAccount>,
-        owner: Option<Owner>,
+        owner: Option<ArchiveOwner>,
     ) -> Result<(), TransferError> {
-        let mut report = Report::clone(&self.report);
+        let mut report = ImportReport::clone(&self.report);
         report.total = total;
         let (key, position) = (self.setup.key.clone(), self.position.clone());
         let settled = self
             .store
             .write(move |tx: &mut Tx<'_>| {
                 let mut report = report.clone();
-                let owner = match chunk::owner(tx, account.as_ref(), owner.as_ref(), &mut report)? {
+                let owner = match chunk::resolve_owner(
+                    tx,
+                    account.as_ref(),
+                    owner.as_ref(),
+                    &mut report,
+                )? {
                     Ok(owner) => owner,
                     Err(why) => return Ok(Err(why)),
                 };
                 let mark = ImportProgress {
                     position: position.clone(),
-                    report: report.stored(),
+                    report: report.to_json_text(),
                     finished: false,
                 };
                 imports::set_progress(tx, &key, &mark)?;
@@ -152,7 +158,7 @@ impl<'s> Run<'s> {
             })
             .await?;
         let (owner, report) = settled.map_err(TransferError::Owner)?;
-        self.setup = Arc::new(Setup {
+        self.setup = Arc::new(ImportContext {
             key: self.setup.key.clone(),
             owner,
         });
@@ -160,28 +166,33 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    async fn store(&mut self, chunk: Arc<Chunk>) -> Result<(), TransferError> {
+    async fn store_chunk(&mut self, chunk: Arc<ImportChunk>) -> Result<(), TransferError> {
         let (setup, report) = (Arc::clone(&self.setup), Arc::clone(&self.report));
         let shared = Arc::clone(&chunk);
         let work = move |tx: &mut Tx<'_>| chunk::store(tx, &shared, &setup, &report);
         match self.store.write(work).await? {
-            Stored::Done(report) => self.report = Arc::new(*report),
-            Stored::Elsewhere => return Err(TransferError::Busy),
+            ChunkOutcome::Stored(report) => self.report = Arc::new(*report),
+            ChunkOutcome::StoredElsewhere => return Err(TransferError::Busy),
         }
-        self.position.clone_from(&chunk.after);
+        self.position.clone_from(&chunk.next_position);
         Ok(())
     }
 
     /// Makes the readers of everyone whose posts came look again, and closes the import.
-    async fn finish(self) -> Result<Report, TransferError> {
+    async fn finish(self) -> Result<ImportReport, TransferError> {
         let key = self.setup.key.clone();
-        let renew =
-            move |tx: &mut Tx<'_>| Ok(imports::invalidate_home_timelines(tx, &key, AUTHORS)?);
+        let renew = move |tx: &mut Tx<'_>| {
+            Ok(imports::invalidate_home_timelines(
+                tx,
+                &key,
+                AUTHORS_PER_TRANSACTION,
+            )?)
+        };
         while self.store.write(renew.clone()).await? {}
         let setup = Arc::clone(&self.setup);
         let mark = ImportProgress {
             position: self.position,
-            report: self.report.stored(),
+            report: self.report.to_json_text(),
             finished: true,
         };
         let close = move |tx: &mut Tx<'_>| {
@@ -190,12 +201,12 @@ impl<'s> Run<'s> {
             Ok(event_log::append(tx, "import.end", owner, 0, &mark.report)?)
         };
         self.store.write(close).await?;
-        Ok(Report::clone(&self.report))
+        Ok(ImportReport::clone(&self.report))
     }
 
-    fn progress(&self, stage: Stage, records: u64) -> Progress {
+    fn progress(&self, stage: TransferStage, records: u64) -> TransferProgress {
         let total = self.report.total;
-        Progress {
+        TransferProgress {
             stage,
             records,
             total: (total > 0).then_some(total),

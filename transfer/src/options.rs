@@ -6,7 +6,7 @@ use base::UserId;
 
 /// Where an import comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ImportSource {
     /// A "download your data" archive: a folder or a zip file.
     Archive(PathBuf),
     /// JSON Lines: our own export, or v1.1 objects one a line or in an array; `.gz` is unpacked.
@@ -15,7 +15,7 @@ pub enum Source {
 
 /// Who becomes the owner of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum ArchiveOwner {
     /// A user who is here.
     Id(UserId),
     /// The user with a handle, who is made when there is none.
@@ -26,7 +26,7 @@ pub enum Owner {
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
     /// Whom the archive's account becomes; without it, the user with the account's id or handle.
-    pub owner: Option<Owner>,
+    pub owner: Option<ArchiveOwner>,
     /// The media folder; without it no file is copied.
     pub media_dir: Option<PathBuf>,
     /// Whether an archive's direct messages are taken too.
@@ -48,7 +48,7 @@ impl Default for ImportOptions {
 
 /// What a transfer is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum TransferStage {
     /// The source is read through once, so that a broken one leaves nothing behind.
     Checking,
     /// Records are stored.
@@ -61,9 +61,9 @@ pub enum Stage {
 
 /// How far a transfer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct TransferProgress {
     /// What it is at.
-    pub stage: Stage,
+    pub stage: TransferStage,
     /// Records behind it, those of an earlier run included.
     pub records: u64,
     /// Records in all, once that is known.

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// Reasons that are told apart at most; the others are counted together.
-const REASONS: usize = 60;
+const MAX_SKIP_REASONS: usize = 60;
 /// Remarks that are kept at most.
-const REMARKS: usize = 100;
+const MAX_REMARKS: usize = 100;
 
 /// Something left out, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Skip {
+pub struct SkippedRecords {
     /// What: a record's kind, or an archive's data type.
     pub kind: String,
     /// Why.
@@ -24,7 +24,7 @@ pub struct Skip {
 
 /// People and posts of whom not everything is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placeholders {
+pub struct PlaceholderCounts {
     /// Made for a user.
     pub users: u64,
     /// Made for a post.
@@ -37,7 +37,7 @@ pub struct Placeholders {
 
 /// What became of attached files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MediaTally {
+pub struct MediaCopyCounts {
     /// Copied into the media folder.
     pub copied: u64,
     /// Their bytes.
@@ -50,21 +50,21 @@ pub struct MediaTally {
 
 /// What an import did; of one that was interrupted, all runs together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct ImportReport {
     /// Stored, by kind of record.
     pub taken: BTreeMap<String, u64>,
     /// There already, by kind of record.
     pub known: BTreeMap<String, u64>,
     /// Left out.
-    pub skipped: Vec<Skip>,
+    pub skipped: Vec<SkippedRecords>,
     /// Elements that the archive's manifest promises, by data type; empty without a manifest.
     pub promised: BTreeMap<String, u64>,
     /// Elements that were met, by data type.
     pub seen: BTreeMap<String, u64>,
     /// Placeholders.
-    pub placeholders: Placeholders,
+    pub placeholders: PlaceholderCounts,
     /// Attached files.
-    pub media: MediaTally,
+    pub media: MediaCopyCounts,
     /// Accounts that were here before and what became of them.
     pub remarks: Vec<String>,
     /// Where an interrupted import went on.
@@ -75,46 +75,46 @@ pub struct Report {
     pub total: u64,
 }
 
-impl Report {
-    pub(crate) fn take(&mut self, kind: &str) {
-        add(&mut self.taken, kind, 1);
+impl ImportReport {
+    pub(crate) fn count_stored(&mut self, kind: &str) {
+        increment(&mut self.taken, kind, 1);
     }
 
-    pub(crate) fn know(&mut self, kind: &str) {
-        add(&mut self.known, kind, 1);
+    pub(crate) fn count_known(&mut self, kind: &str) {
+        increment(&mut self.known, kind, 1);
     }
 
-    pub(crate) fn see(&mut self, data_type: &str, count: u64) {
-        add(&mut self.seen, data_type, count);
+    pub(crate) fn count_seen(&mut self, data_type: &str, count: u64) {
+        increment(&mut self.seen, data_type, count);
     }
 
     pub(crate) fn remark(&mut self, remark: String) {
-        if self.remarks.len() < REMARKS && !self.remarks.contains(&remark) {
+        if self.remarks.len() < MAX_REMARKS && !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }
     }
 
     pub(crate) fn skip(&mut self, kind: &str, why: &str, example: impl FnOnce() -> String) {
-        self.add_skip(kind, why, 1, example);
+        self.add_skipped(kind, why, 1, example);
     }
 
-    pub(crate) fn add_skip(
+    pub(crate) fn add_skipped(
         &mut self,
         kind: &str,
         why: &str,
         count: u64,
         example: impl FnOnce() -> String,
     ) {
-        let same = |skip: &&mut Skip| skip.kind == kind && skip.why == why;
+        let same = |skip: &&mut SkippedRecords| skip.kind == kind && skip.why == why;
         if let Some(skip) = self.skipped.iter_mut().find(same) {
             skip.count += count;
             return;
         }
-        let full = self.skipped.len() >= REASONS;
+        let full = self.skipped.len() >= MAX_SKIP_REASONS;
         if full && kind != "others" {
-            return self.add_skip("others", "for further reasons", count, example);
+            return self.add_skipped("others", "for further reasons", count, example);
         }
-        self.skipped.push(Skip {
+        self.skipped.push(SkippedRecords {
             kind: kind.to_owned(),
             why: why.to_owned(),
             count,
@@ -123,18 +123,18 @@ impl Report {
     }
 
     /// Adds what another part of the import did.
-    pub(crate) fn add(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         for (kind, count) in other.taken {
-            add(&mut self.taken, &kind, count);
+            increment(&mut self.taken, &kind, count);
         }
         for (kind, count) in other.known {
-            add(&mut self.known, &kind, count);
+            increment(&mut self.known, &kind, count);
         }
         for (kind, count) in other.seen {
-            add(&mut self.seen, &kind, count);
+            increment(&mut self.seen, &kind, count);
         }
         for skip in other.skipped {
-            self.add_skip(&skip.kind, &skip.why, skip.count, || skip.example);
+            self.add_skipped(&skip.kind, &skip.why, skip.count, || skip.example);
         }
         for remark in other.remarks {
             self.remark(remark);
@@ -158,12 +158,12 @@ impl Report {
     }
 
     /// The stored form of a report that goes on.
-    pub(crate) fn stored(&self) -> String {
+    pub(crate) fn to_json_text(&self) -> String {
         self.to_json().to_string()
     }
 
     /// Data types of which less or more was met than the manifest promises: name, promised, met.
-    pub fn disagreements(&self) -> Vec<(&str, u64, u64)> {
+    pub fn manifest_mismatches(&self) -> Vec<(&str, u64, u64)> {
         let all = self.promised.iter().map(|(name, promised)| {
             let seen = self.seen.get(name).copied().unwrap_or(0);
             (name.as_str(), *promised, seen)
@@ -172,7 +172,7 @@ impl Report {
     }
 }
 
-fn add(to: &mut BTreeMap<String, u64>, kind: &str, count: u64) {
+fn increment(to: &mut BTreeMap<String, u64>, kind: &str, count: u64) {
     if let Some(so_far) = to.get_mut(kind) {
         *so_far += count;
     } else {
@@ -182,17 +182,17 @@ fn add(to: &mut BTreeMap<String, u64>, kind: &str, count: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::Report;
+    use super::ImportReport;
 
     #[test]
     fn reasons_are_counted_together_and_bounded() {
-        let mut report = Report::default();
+        let mut report = ImportReport::default();
         for number in 0..1_000 {
             report.skip("post", &format!("reason {}", number % 200), || {
                 format!("post {number}")
             });
         }
-        assert_eq!(report.skipped.len(), super::REASONS + 1);
+        assert_eq!(report.skipped.len(), super::MAX_SKIP_REASONS + 1);
         let all: u64 = report.skipped.iter().map(|skip| skip.count).sum();
         assert_eq!(all, 1_000);
         assert_eq!(report.skipped[0].example, "post 0");

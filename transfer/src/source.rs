@@ -5,46 +5,49 @@ use std::time::UNIX_EPOCH;
 
 use archive::{Archive, ArchiveError, ArchiveRecord, ArchivedAccount, JsonLines, ReadPosition};
 
-use crate::options::Source;
+use crate::options::ImportSource;
 
 /// A source that could be opened.
-pub(crate) enum Opened {
+pub(crate) enum OpenedSource {
     Archive(Archive),
     Lines(JsonLines),
 }
 
 /// What is known of a source before it is read.
-pub(crate) struct About {
+pub(crate) struct SourceInfo {
     /// The same for the same source, and for no other.
     pub(crate) key: String,
     /// Whose archive it is.
     pub(crate) account: Option<ArchivedAccount>,
     /// What the manifest promises.
-    pub(crate) promised: Vec<(String, u64)>,
+    pub(crate) manifest_counts: Vec<(String, u64)>,
 }
 
-type Item = Result<(ReadPosition, ArchiveRecord), ArchiveError>;
+type SourceItem = Result<(ReadPosition, ArchiveRecord), ArchiveError>;
 
-impl Opened {
-    pub(crate) fn open(source: &Source, messages: bool) -> Result<(Self, About), ArchiveError> {
+impl OpenedSource {
+    pub(crate) fn open(
+        source: &ImportSource,
+        messages: bool,
+    ) -> Result<(Self, SourceInfo), ArchiveError> {
         match source {
-            Source::Archive(path) => {
+            ImportSource::Archive(path) => {
                 let archive = Archive::open_with_options(path, messages)?;
                 let account = archive.account().ok();
                 let promised = archive.manifest_counts();
-                let about = About {
-                    key: key(path, account.as_ref(), &promised, messages),
+                let about = SourceInfo {
+                    key: source_key(path, account.as_ref(), &promised, messages),
                     account,
-                    promised,
+                    manifest_counts: promised,
                 };
                 Ok((Self::Archive(archive), about))
             }
-            Source::JsonLines(path) => {
+            ImportSource::JsonLines(path) => {
                 let lines = JsonLines::open(path)?;
-                let about = About {
-                    key: key(path, None, &[], false),
+                let about = SourceInfo {
+                    key: source_key(path, None, &[], false),
                     account: None,
-                    promised: Vec::new(),
+                    manifest_counts: Vec::new(),
                 };
                 Ok((Self::Lines(lines), about))
             }
@@ -52,10 +55,10 @@ impl Opened {
     }
 
     /// Hands out the records from `from` on until `take` answers false.
-    pub(crate) fn each(
+    pub(crate) fn visit_records(
         &self,
         from: ReadPosition,
-        mut take: impl FnMut(Item) -> bool,
+        mut take: impl FnMut(SourceItem) -> bool,
     ) -> Result<(), ArchiveError> {
         match self {
             Self::Archive(archive) => {
@@ -70,7 +73,7 @@ impl Opened {
 }
 
 /// A source's name in the store: its place, its size and time, whose it is and what it promises.
-fn key(
+fn source_key(
     path: &Path,
     account: Option<&ArchivedAccount>,
     promised: &[(String, u64)],
@@ -78,7 +81,7 @@ fn key(
 ) -> String {
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut facts = vec![place.display().to_string()];
-    for file in telling_files(&place) {
+    for file in fingerprint_files(&place) {
         let Ok(found) = file.metadata() else {
             continue;
         };
@@ -99,7 +102,7 @@ fn key(
 }
 
 /// The files whose size and time tell one generation of a source from another.
-fn telling_files(place: &Path) -> Vec<PathBuf> {
+fn fingerprint_files(place: &Path) -> Vec<PathBuf> {
     if place.is_file() {
         return vec![place.to_owned()];
     }

@@ -4,7 +4,7 @@ use base::Fault;
 use tokio::sync::oneshot;
 
 /// Starts a thread.
-pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Fault> {
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Fault> {
     let thread = std::thread::Builder::new().name(name.to_owned());
     thread
         .spawn(work)
@@ -13,11 +13,11 @@ pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
 }
 
 /// Runs blocking work and waits for its answer.
-pub(crate) async fn run<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Fault> {
     let (reply, answer) = oneshot::channel();
-    start("transfer", move || {
+    spawn("transfer", move || {
         // Whoever asked may have gone.
         drop(reply.send(work()));
     })?;

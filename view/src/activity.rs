@@ -10,23 +10,23 @@ use serde_json::Value;
 use store::news_stories;
 use store::{Tx, posts as stored, users as people};
 
-use crate::out::Out;
-use crate::posts::{self, PostFacts};
-use crate::users::{self, UserFacts};
-use crate::world::World;
-use crate::{Object, Spoken, Wants};
+use crate::json_writer::JsonWriter;
+use crate::loader::LoadedObjects;
+use crate::posts::{self, PostRenderContext};
+use crate::users::{self, UserRenderContext};
+use crate::{FieldSelection, ObjectKind, RenderOptions};
 
 /// What an event tells, as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct EventPayload {
     /// An object.
     pub payload: String,
     /// What it leads to; empty where it leads to nothing.
     pub includes: String,
 }
 
-impl Told {
-    fn alone(out: Out) -> Self {
+impl EventPayload {
+    fn payload_only(out: JsonWriter) -> Self {
         Self {
             payload: out.finish(),
             includes: String::new(),
@@ -36,7 +36,7 @@ impl Told {
 
 /// A like, as an event tells it.
 #[derive(Clone, Copy, Debug)]
-pub struct LikeShown {
+pub struct LikeEvent {
     /// Its id.
     pub id: i64,
     /// Who likes.
@@ -51,61 +51,68 @@ pub struct LikeShown {
 
 /// How events are told to an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shared {
+pub struct EventRenderer {
     /// The vocabulary.
-    pub spoken: Spoken,
+    pub options: RenderOptions,
     /// The address that the platform's own files are at.
     pub site: &'static str,
 }
 
-impl Shared {
-    fn wants(self, root: Object) -> Wants {
-        let mut wants = Wants::whole(root, self.spoken.speech);
-        wants.served_from(self.site);
-        wants
+impl EventRenderer {
+    fn full_selection(self, root: ObjectKind) -> FieldSelection {
+        let mut selection = FieldSelection::all_public_fields(root, self.options.vocabulary);
+        selection.set_site(self.site);
+        selection
     }
 
     /// A post that anyone may see, with all that it leads to.
-    pub fn post(self, tx: &mut Tx<'_>, id: PostId) -> Result<Option<Told>, Fault> {
+    pub fn render_post(self, tx: &mut Tx<'_>, id: PostId) -> Result<Option<EventPayload>, Fault> {
         let Some(found) = stored::find_by_id(tx, id)? else {
             return Ok(None);
         };
         let replied = found.in_reply_to_post_id;
-        let wants = self.wants(Object::Post);
+        let selection = self.full_selection(ObjectKind::Post);
         let page = vec![found];
-        let answer = crate::posts(tx, Viewer::anonymous(), page, &wants, self.spoken)?.single();
+        let answer = crate::render_posts(tx, Viewer::anonymous(), page, &selection, self.options)?
+            .into_single();
         if answer.count == 0 {
             return Ok(None);
         }
         let mut payload = answer.data;
         if let Some(replied) = replied {
-            let name = match self.spoken.speech {
+            let name = match self.options.vocabulary {
                 Vocabulary::Post => "in_reply_to_post_id",
                 Vocabulary::Tweet => "in_reply_to_tweet_id",
             };
             payload.pop();
             payload.push_str(&[",\"", name, "\":\"", &replied.to_string(), "\"}"].concat());
         }
-        Ok(Some(Told {
+        Ok(Some(EventPayload {
             payload,
             includes: answer.includes,
         }))
     }
 
     /// The ids of a post that is gone and of its author.
-    pub fn post_gone(self, id: PostId, author: UserId) -> Told {
-        let mut out = self.out();
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("id"), |out| out.id(id.get()));
-            out.member(VocabularyWord::same_in_both("author_id"), |out| {
-                out.id(author.get())
+    pub fn render_deleted_post(self, id: PostId, author: UserId) -> EventPayload {
+        let mut out = self.new_writer();
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("id"), |out| {
+                out.write_id(id.get())
+            });
+            out.write_member(VocabularyWord::same_in_both("author_id"), |out| {
+                out.write_id(author.get())
             });
         });
-        Told::alone(out)
+        EventPayload::payload_only(out)
     }
 
     /// A like of a post that anyone may see.
-    pub fn like(self, tx: &mut Tx<'_>, like: LikeShown) -> Result<Option<Told>, Fault> {
+    pub fn render_like(
+        self,
+        tx: &mut Tx<'_>,
+        like: LikeEvent,
+    ) -> Result<Option<EventPayload>, Fault> {
         let Some(post) = stored::find_by_id(tx, like.post)? else {
             return Ok(None);
         };
@@ -114,188 +121,200 @@ impl Shared {
         else {
             return Ok(None);
         };
-        let mut wants = Wants::alone(Object::Post);
-        wants.served_from(self.site);
-        let mut world = World::of_posts(tx, Viewer::anonymous(), vec![post], &wants)?;
+        let mut selection = FieldSelection::public_fields_only(ObjectKind::Post);
+        selection.set_site(self.site);
+        let mut objects =
+            LoadedObjects::load_for_posts(tx, Viewer::anonymous(), vec![post], &selection)?;
         let id = liker.id;
-        world.users.fill(vec![liker], |user| user.id);
-        let world = &world;
-        let found = world.posts.get(like.post);
-        let Some(post) = found.filter(|post| world.sight(post) == Visibility::Visible) else {
+        objects.users.extend_distinct(vec![liker], |user| user.id);
+        let objects = &objects;
+        let found = objects.posts.get(like.post);
+        let Some(post) = found.filter(|post| objects.post_visibility(post) == Visibility::Visible)
+        else {
             return Ok(None);
         };
-        let mut out = self.out();
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("id"), |out| out.id(like.id));
-            out.member(VocabularyWord::same_in_both("created_at"), |out| {
-                out.time(like.at)
+        let mut out = self.new_writer();
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("id"), |out| {
+                out.write_id(like.id)
+            });
+            out.write_member(VocabularyWord::same_in_both("created_at"), |out| {
+                out.write_time(like.at)
             });
             let post = VocabularyWord::new("liked_post_id", "liked_tweet_id");
-            out.member(post, |out| out.id(like.post.get()));
+            out.write_member(post, |out| out.write_id(like.post.get()));
             let author = VocabularyWord::new("liked_post_author_id", "liked_tweet_author_id");
-            out.member(author, |out| out.id(like.author.get()));
-            out.member(VocabularyWord::same_in_both("timestamp_ms"), |out| {
-                out.int(like.at.ms())
+            out.write_member(author, |out| out.write_id(like.author.get()));
+            out.write_member(VocabularyWord::same_in_both("timestamp_ms"), |out| {
+                out.write_int(like.at.ms())
             });
         });
-        let mut includes = self.out();
-        includes.object(|out| {
-            let mask = wants.of_included(Object::User);
+        let mut includes = self.new_writer();
+        includes.write_object(|out| {
+            let mask = selection.included_mask(ObjectKind::User);
             let author = Some(like.author).filter(|author| *author != id);
             let shown = [Some(id), author].into_iter().flatten();
-            out.member(VocabularyWord::same_in_both("users"), |out| {
-                let shown = shown.filter_map(|id| world.users.get(id));
-                out.array(shown, |out, user| {
-                    users::write(out, UserFacts { user, world }, mask);
+            out.write_member(VocabularyWord::same_in_both("users"), |out| {
+                let shown = shown.filter_map(|id| objects.users.get(id));
+                out.write_array(shown, |out, user| {
+                    users::write(out, UserRenderContext { user, objects }, mask);
                 });
             });
-            let mask = wants.of_root();
-            out.member(VocabularyWord::new("posts", "tweets"), |out| {
-                out.array([post], |out, post| {
-                    posts::write(out, PostFacts { post, world }, mask);
+            let mask = selection.root_mask();
+            out.write_member(VocabularyWord::new("posts", "tweets"), |out| {
+                out.write_array([post], |out, post| {
+                    posts::write(out, PostRenderContext { post, objects }, mask);
                 });
             });
         });
-        Ok(Some(Told {
+        Ok(Some(EventPayload {
             payload: out.finish(),
             includes: includes.finish(),
         }))
     }
 
     /// The two users of a tie; none where one of them is out of sight.
-    pub fn tie(
+    pub fn render_relation(
         self,
         tx: &mut Tx<'_>,
         source: UserId,
         target: UserId,
-    ) -> Result<Option<Told>, Fault> {
-        let shown = self.people(tx, &[source, target])?;
+    ) -> Result<Option<EventPayload>, Fault> {
+        let shown = self.render_users(tx, &[source, target])?;
         let (Some(source), Some(target)) = (shown.get(&source), shown.get(&target)) else {
             return Ok(None);
         };
-        let mut out = self.out();
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("source"), |out| {
-                out.raw(source)
+        let mut out = self.new_writer();
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("source"), |out| {
+                out.write_raw(source)
             });
-            out.member(VocabularyWord::same_in_both("target"), |out| {
-                out.raw(target)
+            out.write_member(VocabularyWord::same_in_both("target"), |out| {
+                out.write_raw(target)
             });
         });
-        Ok(Some(Told::alone(out)))
+        Ok(Some(EventPayload::payload_only(out)))
     }
 
     /// A text before and after.
-    pub fn change(self, before: &str, after: &str) -> Told {
-        let mut out = self.out();
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("before"), |out| {
-                out.quoted(before)
+    pub fn render_change(self, before: &str, after: &str) -> EventPayload {
+        let mut out = self.new_writer();
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("before"), |out| {
+                out.write_text(before)
             });
-            out.member(VocabularyWord::same_in_both("after"), |out| {
-                out.quoted(after)
+            out.write_member(VocabularyWord::same_in_both("after"), |out| {
+                out.write_text(after)
             });
         });
-        Told::alone(out)
+        EventPayload::payload_only(out)
     }
 
     /// Direct messages, or what is done about them, under a name, with those who take part.
-    pub fn message(
+    pub fn render_message(
         self,
         tx: &mut Tx<'_>,
         name: &'static str,
         event: &Value,
         people: &[UserId],
-    ) -> Result<Told, Fault> {
-        let shown = self.people(tx, people)?;
+    ) -> Result<EventPayload, Fault> {
+        let shown = self.render_users(tx, people)?;
         let mut shown: Vec<(String, &String)> = shown
             .iter()
             .map(|(id, user)| (id.to_string(), user))
             .collect();
         shown.sort();
-        let mut out = self.out();
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both(name), |out| {
-                out.array([event], |out, event| out.raw(&event.to_string()));
+        let mut out = self.new_writer();
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both(name), |out| {
+                out.write_array([event], |out, event| out.write_raw(&event.to_string()));
             });
-            out.member(VocabularyWord::same_in_both("users"), |out| {
+            out.write_member(VocabularyWord::same_in_both("users"), |out| {
                 let members: Vec<String> = shown
                     .iter()
                     .map(|(id, user)| format!("\"{id}\":{user}"))
                     .collect();
-                out.raw(&format!("{{{}}}", members.join(",")));
+                out.write_raw(&format!("{{{}}}", members.join(",")));
             });
         });
-        Ok(Told::alone(out))
+        Ok(EventPayload::payload_only(out))
     }
 
     /// A story; its headline under both its names.
-    pub fn story(self, told: &news_stories::NewsStoryDetails) -> Told {
-        let wants = self.wants(Object::News);
-        let mut payload = crate::story(told, &wants, self.spoken).data;
-        let mut out = self.out();
-        out.quoted(&told.name);
+    pub fn render_story(self, told: &news_stories::NewsStoryDetails) -> EventPayload {
+        let selection = self.full_selection(ObjectKind::News);
+        let mut payload = crate::render_story(told, &selection, self.options).data;
+        let mut out = self.new_writer();
+        out.write_text(&told.name);
         payload.pop();
         payload.push_str(&[",\"headline\":", &out.finish(), "}"].concat());
-        Told {
+        EventPayload {
             payload,
             includes: String::new(),
         }
     }
 
     /// A space of a host that starts or ends: the kind says which.
-    pub fn space(
+    pub fn render_space(
         self,
         tx: &mut Tx<'_>,
         host: UserId,
         space: i64,
         kind: &str,
-    ) -> Result<Option<Told>, Fault> {
-        let shown = self.bare_people(tx, &[host])?;
+    ) -> Result<Option<EventPayload>, Fault> {
+        let shown = self.render_bare_users(tx, &[host])?;
         let Some(user) = shown.get(&host) else {
             return Ok(None);
         };
-        let mut out = self.out();
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("user"), |out| {
-                out.object(|out| {
-                    out.member(VocabularyWord::same_in_both("data"), |out| out.raw(user))
+        let mut out = self.new_writer();
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("user"), |out| {
+                out.write_object(|out| {
+                    out.write_member(VocabularyWord::same_in_both("data"), |out| {
+                        out.write_raw(user)
+                    })
                 });
             });
-            out.member(VocabularyWord::same_in_both("broadcast_id"), |out| {
-                out.quoted(&encode_base62(space))
+            out.write_member(VocabularyWord::same_in_both("broadcast_id"), |out| {
+                out.write_text(&encode_base62(space))
             });
             let kind = kind.replace('.', "_");
-            out.member(VocabularyWord::same_in_both("event_type"), |out| {
-                out.quoted(&kind)
+            out.write_member(VocabularyWord::same_in_both("event_type"), |out| {
+                out.write_text(&kind)
             });
         });
-        Ok(Some(Told::alone(out)))
+        Ok(Some(EventPayload::payload_only(out)))
     }
 
     /// That a user takes back what an app was granted.
-    pub fn revoke(self, at: Time, user: UserId, app: i64) -> Told {
-        let mut out = self.out();
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("date_time"), |out| {
-                out.time(at)
+    pub fn render_revocation(self, at: Time, user: UserId, app: i64) -> EventPayload {
+        let mut out = self.new_writer();
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("date_time"), |out| {
+                out.write_time(at)
             });
-            out.member(VocabularyWord::same_in_both("user_id"), |out| {
-                out.id(user.get())
+            out.write_member(VocabularyWord::same_in_both("user_id"), |out| {
+                out.write_id(user.get())
             });
-            out.member(VocabularyWord::same_in_both("app_id"), |out| out.id(app));
+            out.write_member(VocabularyWord::same_in_both("app_id"), |out| {
+                out.write_id(app)
+            });
         });
-        Told::alone(out)
+        EventPayload::payload_only(out)
     }
 
-    fn out(self) -> Out {
-        Out::new(self.spoken, 512)
+    fn new_writer(self) -> JsonWriter {
+        JsonWriter::new(self.options, 512)
     }
 
     /// Users who are in sight, each as an event of the vocabulary shows it (contract §10.6).
-    fn people(self, tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, String>, Fault> {
-        let mut shown = self.bare_people(tx, ids)?;
-        if self.spoken.speech == Vocabulary::Tweet {
+    fn render_users(
+        self,
+        tx: &mut Tx<'_>,
+        ids: &[UserId],
+    ) -> Result<HashMap<UserId, String>, Fault> {
+        let mut shown = self.render_bare_users(tx, ids)?;
+        if self.options.vocabulary == Vocabulary::Tweet {
             for user in shown.values_mut() {
                 *user = format!("{{\"data\":{user}}}");
             }
@@ -303,20 +322,24 @@ impl Shared {
         Ok(shown)
     }
 
-    fn bare_people(
+    fn render_bare_users(
         self,
         tx: &mut Tx<'_>,
         ids: &[UserId],
     ) -> Result<HashMap<UserId, String>, Fault> {
-        let wants = Wants::alone(Object::User);
+        let selection = FieldSelection::public_fields_only(ObjectKind::User);
         let found = people::find_by_ids(tx, ids)?;
-        let world = World::of_users(tx, Viewer::anonymous(), found, &wants)?;
-        let seen = world.users.items().iter();
+        let objects = LoadedObjects::load_for_users(tx, Viewer::anonymous(), found, &selection)?;
+        let seen = objects.users.items().iter();
         let seen = seen.filter(|user| profile_visibility(user) == Visibility::Visible);
         let speak = |user| {
-            let mut out = self.out();
-            let world = &world;
-            users::write(&mut out, UserFacts { user, world }, wants.of_root());
+            let mut out = self.new_writer();
+            let objects = &objects;
+            users::write(
+                &mut out,
+                UserRenderContext { user, objects },
+                selection.root_mask(),
+            );
             (user.id, out.finish())
         };
         Ok(seen.map(speak).collect())

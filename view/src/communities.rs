@@ -4,38 +4,49 @@ use base::Refusal;
 use base::refusal::ResourceRef;
 use store::communities::Community;
 
-use crate::out::Out;
-use crate::shown::{Json, Shown, Write};
-use crate::{Answer, Object, Spoken, Wants};
+use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType};
+use crate::json_writer::JsonWriter;
+use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
 /// A page of communities, in their order.
-pub fn communities(page: &[Community], wants: &Wants, spoken: Spoken) -> Answer {
-    let mask = wants.of_included(Object::Community);
-    Answer::of_rows(spoken, page, 256, |out, community| {
+pub fn render_communities(
+    page: &[Community],
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    let mask = selection.included_mask(ObjectKind::Community);
+    ResponsePayload::from_rows(options, page, 256, |out, community| {
         write(out, community, mask);
     })
 }
 
 /// One community that was asked for by its id; `data` is an object.
-pub fn community(found: Option<&Community>, id: i64, wants: &Wants, spoken: Spoken) -> Answer {
+pub fn render_community(
+    found: Option<&Community>,
+    id: i64,
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
     match found {
-        Some(community) => communities(std::slice::from_ref(community), wants, spoken).single(),
-        None => Answer {
+        Some(community) => {
+            render_communities(std::slice::from_ref(community), selection, options).into_single()
+        }
+        None => ResponsePayload {
             errors: vec![Refusal::NotFound(ResourceRef::new("community", "id", id))],
-            ..Answer::default()
+            ..ResponsePayload::default()
         },
     }
 }
 
-fn write(out: &mut Out, community: &Community, mask: u64) {
-    out.record(FIELDS, mask, |out, write| {
-        if let Write::Community(write) = write {
+fn write(out: &mut JsonWriter, community: &Community, mask: u64) {
+    out.write_fields(FIELDS, mask, |out, write| {
+        if let FieldWriter::Community(write) = write {
             write(out, community);
         }
     });
 }
 
-const JOINING: &[&str] = &[
+const JOIN_POLICIES: &[&str] = &[
     "Open",
     "RestrictedJoinRequestsDisabled",
     "RestrictedJoinRequestsRequireAdminApproval",
@@ -43,23 +54,27 @@ const JOINING: &[&str] = &[
     "SuperFollowRequired",
 ];
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the community.")
-        .community(|out, community| out.id(community.id)),
-    Shown::always("name", Json::Text, "Its name.")
-        .community(|out, community| out.text(&community.name)),
-    Shown::asked(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the community.")
+        .community_writer(|out, community| out.write_id(community.id)),
+    FieldDefinition::default_field("name", JsonFieldType::Text, "Its name.")
+        .community_writer(|out, community| out.write_nonempty_text(&community.name)),
+    FieldDefinition::requested_field(
         "access",
-        Json::OneOf(&["Public", "Closed"]),
+        JsonFieldType::OneOf(&["Public", "Closed"]),
         "Who sees its posts.",
     )
-    .community(|out, community| out.text(&community.access)),
-    Shown::asked("created_at", Json::Time, "When it was made.")
-        .community(|out, community| out.time(community.created_at)),
-    Shown::asked("description", Json::Text, "What it is for.")
-        .community(|out, community| out.text(&community.description)),
-    Shown::asked("join_policy", Json::OneOf(JOINING), "Who may join.")
-        .community(|out, community| out.text(&community.join_policy)),
-    Shown::asked("member_count", Json::Int, "Its members.")
-        .community(|out, community| out.int(community.member_count)),
+    .community_writer(|out, community| out.write_nonempty_text(&community.access)),
+    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it was made.")
+        .community_writer(|out, community| out.write_time(community.created_at)),
+    FieldDefinition::requested_field("description", JsonFieldType::Text, "What it is for.")
+        .community_writer(|out, community| out.write_nonempty_text(&community.description)),
+    FieldDefinition::requested_field(
+        "join_policy",
+        JsonFieldType::OneOf(JOIN_POLICIES),
+        "Who may join.",
+    )
+    .community_writer(|out, community| out.write_nonempty_text(&community.join_policy)),
+    FieldDefinition::requested_field("member_count", JsonFieldType::Int, "Its members.")
+        .community_writer(|out, community| out.write_int(community.member_count)),
 ];

@@ -2,13 +2,13 @@
 
 use store::compliance::ComplianceJob;
 
-use crate::out::Out;
-use crate::shown::{Json, Shown, Write};
-use crate::{Answer, Object, Spoken, Wants};
+use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType};
+use crate::json_writer::JsonWriter;
+use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
 /// A job as it is shown.
 #[derive(Clone, Debug)]
-pub struct JobShown {
+pub struct ComplianceJobSummary {
     /// The job.
     pub job: ComplianceJob,
     /// Where it stands, in a word.
@@ -20,61 +20,76 @@ pub struct JobShown {
 }
 
 /// Jobs in their order.
-pub fn compliance_jobs(jobs: &[JobShown], wants: &Wants, spoken: Spoken) -> Answer {
-    let mask = wants.of_included(Object::ComplianceJob);
-    let mut out = Out::new(spoken, jobs.len() * 512);
+pub fn render_compliance_jobs(
+    jobs: &[ComplianceJobSummary],
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    let mask = selection.included_mask(ObjectKind::ComplianceJob);
+    let mut out = JsonWriter::new(options, jobs.len() * 512);
     if !jobs.is_empty() {
-        out.array(jobs, |out, shown| {
-            out.record(COMPLIANCE_JOB_FIELDS, mask, |out, write| {
-                if let Write::Job(write) = write {
+        out.write_array(jobs, |out, shown| {
+            out.write_fields(COMPLIANCE_JOB_FIELDS, mask, |out, write| {
+                if let FieldWriter::ComplianceJob(write) = write {
                     write(out, shown);
                 }
             });
         });
     }
-    Answer {
+    ResponsePayload {
         data: out.finish(),
         count: jobs.len(),
-        ..Answer::default()
+        ..ResponsePayload::default()
     }
 }
 
 /// One job; `data` is an object.
-pub fn compliance_job(shown: &JobShown, wants: &Wants, spoken: Spoken) -> Answer {
-    compliance_jobs(std::slice::from_ref(shown), wants, spoken).single()
+pub fn render_compliance_job(
+    shown: &ComplianceJobSummary,
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    render_compliance_jobs(std::slice::from_ref(shown), selection, options).into_single()
 }
 
 const STATUSES: &[&str] = &["created", "in_progress", "failed", "complete", "expired"];
 
-pub(crate) const COMPLIANCE_JOB_FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the job.").job(|out, shown| out.id(shown.job.id)),
-    Shown::always("name", Json::Text, "Its name.").job(|out, shown| {
-        if !shown.job.name.is_empty() {
-            out.text(&shown.job.name);
-        }
-    }),
-    Shown::always(
+pub(crate) const COMPLIANCE_JOB_FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the job.")
+        .compliance_job_writer(|out, shown| out.write_id(shown.job.id)),
+    FieldDefinition::default_field("name", JsonFieldType::Text, "Its name.").compliance_job_writer(
+        |out, shown| {
+            if !shown.job.name.is_empty() {
+                out.write_nonempty_text(&shown.job.name);
+            }
+        },
+    ),
+    FieldDefinition::default_field(
         "type",
-        Json::OneOf(&["tweets", "users"]),
+        JsonFieldType::OneOf(&["tweets", "users"]),
         "What it is about.",
     )
-    .job(|out, shown| out.text(&shown.job.kind)),
-    Shown::always("status", Json::OneOf(STATUSES), "How far it is.")
-        .job(|out, shown| out.text(shown.status)),
-    Shown::always(
+    .compliance_job_writer(|out, shown| out.write_nonempty_text(&shown.job.kind)),
+    FieldDefinition::default_field("status", JsonFieldType::OneOf(STATUSES), "How far it is.")
+        .compliance_job_writer(|out, shown| out.write_nonempty_text(shown.status)),
+    FieldDefinition::default_field(
         "resumable",
-        Json::Bool,
+        JsonFieldType::Bool,
         "Whether the upload can be resumed.",
     )
-    .job(|out, shown| out.bool(shown.job.resumable)),
-    Shown::always("created_at", Json::Time, "When it was made.")
-        .job(|out, shown| out.time(shown.job.created_at)),
-    Shown::always("upload_url", Json::Text, "Where the ids go.")
-        .job(|out, shown| out.text(&shown.upload_url)),
-    Shown::always("upload_expires_at", Json::Time, "Until when.")
-        .job(|out, shown| out.time(shown.job.upload_expires_at)),
-    Shown::always("download_url", Json::Text, "Where the result comes from.")
-        .job(|out, shown| out.text(&shown.download_url)),
-    Shown::always("download_expires_at", Json::Time, "Until when.")
-        .job(|out, shown| out.time(shown.job.download_expires_at)),
+    .compliance_job_writer(|out, shown| out.write_bool(shown.job.resumable)),
+    FieldDefinition::default_field("created_at", JsonFieldType::Time, "When it was made.")
+        .compliance_job_writer(|out, shown| out.write_time(shown.job.created_at)),
+    FieldDefinition::default_field("upload_url", JsonFieldType::Text, "Where the ids go.")
+        .compliance_job_writer(|out, shown| out.write_nonempty_text(&shown.upload_url)),
+    FieldDefinition::default_field("upload_expires_at", JsonFieldType::Time, "Until when.")
+        .compliance_job_writer(|out, shown| out.write_time(shown.job.upload_expires_at)),
+    FieldDefinition::default_field(
+        "download_url",
+        JsonFieldType::Text,
+        "Where the result comes from.",
+    )
+    .compliance_job_writer(|out, shown| out.write_nonempty_text(&shown.download_url)),
+    FieldDefinition::default_field("download_expires_at", JsonFieldType::Time, "Until when.")
+        .compliance_job_writer(|out, shown| out.write_time(shown.job.download_expires_at)),
 ];

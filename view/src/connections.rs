@@ -2,13 +2,13 @@
 
 use base::{Time, VocabularyWord};
 
-use crate::out::Out;
-use crate::shown::{Json, Member, Shown, Write};
-use crate::{Answer, Object, Spoken, Wants};
+use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::json_writer::JsonWriter;
+use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
 /// A connection to a stream.
 #[derive(Clone, Debug)]
-pub struct ConnectionShown {
+pub struct ConnectionSummary {
     /// Its name.
     pub uuid: String,
     /// What it is connected to.
@@ -25,98 +25,124 @@ pub struct ConnectionShown {
 
 /// How many rules an app has and may have. Every app is a project of its own.
 #[derive(Clone, Copy, Debug)]
-pub struct RulesShown {
+pub struct RuleCount {
     /// The app.
     pub app: i64,
     /// How many it has.
     pub count: i64,
     /// How many it may have.
-    pub most: i64,
+    pub limit: i64,
 }
 
 /// A page of connections.
-pub fn connections(shown: &[ConnectionShown], wants: &Wants, spoken: Spoken) -> Answer {
-    let mask = wants.of_root() | wants.of_included(Object::Connection);
-    let mut out = Out::new(spoken, shown.len() * 256);
+pub fn render_connections(
+    shown: &[ConnectionSummary],
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    let mask = selection.root_mask() | selection.included_mask(ObjectKind::Connection);
+    let mut out = JsonWriter::new(options, shown.len() * 256);
     if !shown.is_empty() {
-        out.array(shown, |out, one| {
-            out.record(CONNECTION_FIELDS, mask, |out, write| {
-                if let Write::Connection(write) = write {
+        out.write_array(shown, |out, one| {
+            out.write_fields(CONNECTION_FIELDS, mask, |out, write| {
+                if let FieldWriter::Connection(write) = write {
                     write(out, one);
                 }
             });
         });
     }
-    Answer {
+    ResponsePayload {
         data: out.finish(),
         count: shown.len(),
-        ..Answer::default()
+        ..ResponsePayload::default()
     }
 }
 
 /// How many rules there are; `data` is an object.
-pub fn rules_count(shown: RulesShown, wants: &Wants, spoken: Spoken) -> Answer {
-    let mask = wants.of_included(Object::RulesCount);
-    let mut out = Out::new(spoken, 256);
-    out.record(RULES_COUNT_FIELDS, mask, |out, write| {
-        if let Write::Rules(write) = write {
+pub fn render_rules_count(
+    shown: RuleCount,
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    let mask = selection.included_mask(ObjectKind::RulesCount);
+    let mut out = JsonWriter::new(options, 256);
+    out.write_fields(RULES_COUNT_FIELDS, mask, |out, write| {
+        if let FieldWriter::RulesCount(write) = write {
             write(out, shown);
         }
     });
-    Answer {
+    ResponsePayload {
         data: out.finish(),
         count: 1,
-        ..Answer::default()
+        ..ResponsePayload::default()
     }
 }
 
-pub(crate) const CONNECTION_FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Text, "Id of the connection.")
-        .connection(|out, one| out.text(&one.uuid)),
-    Shown::always("endpoint_name", Json::Text, "What it is connected to.")
-        .connection(|out, one| out.text(&one.endpoint)),
-    Shown::always("connected_at", Json::Time, "When it began.")
-        .connection(|out, one| out.time(one.connected_at)),
-    Shown::always("disconnected_at", Json::Time, "When it ended.").connection(|out, one| {
-        if let Some(at) = one.disconnected_at {
-            out.time(at);
-        }
-    }),
-    Shown::always("disconnect_reason", Json::Text, "Why it ended.")
-        .connection(|out, one| out.text(&one.reason)),
-    Shown::always("client_ip", Json::Text, "Where it came from.")
-        .connection(|out, one| out.text(&one.client)),
+pub(crate) const CONNECTION_FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the connection.")
+        .connection_writer(|out, one| out.write_nonempty_text(&one.uuid)),
+    FieldDefinition::default_field(
+        "endpoint_name",
+        JsonFieldType::Text,
+        "What it is connected to.",
+    )
+    .connection_writer(|out, one| out.write_nonempty_text(&one.endpoint)),
+    FieldDefinition::default_field("connected_at", JsonFieldType::Time, "When it began.")
+        .connection_writer(|out, one| out.write_time(one.connected_at)),
+    FieldDefinition::default_field("disconnected_at", JsonFieldType::Time, "When it ended.")
+        .connection_writer(|out, one| {
+            if let Some(at) = one.disconnected_at {
+                out.write_time(at);
+            }
+        }),
+    FieldDefinition::default_field("disconnect_reason", JsonFieldType::Text, "Why it ended.")
+        .connection_writer(|out, one| out.write_nonempty_text(&one.reason)),
+    FieldDefinition::default_field("client_ip", JsonFieldType::Text, "Where it came from.")
+        .connection_writer(|out, one| out.write_nonempty_text(&one.client)),
 ];
 
-const APP_RULES: Json = Json::Object(&[
-    Member::new("client_app_id", Json::Id),
-    Member::new("rule_count", Json::Int),
+const APP_RULES: JsonFieldType = JsonFieldType::Object(&[
+    JsonMember::new("client_app_id", JsonFieldType::Id),
+    JsonMember::new("rule_count", JsonFieldType::Int),
 ]);
 
 // Figures are texts here: the public library of the newer document reads nothing else.
-pub(crate) const RULES_COUNT_FIELDS: &[Shown] = &[
-    Shown::always(
+pub(crate) const RULES_COUNT_FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field(
         "all_project_client_apps",
-        Json::List(&APP_RULES),
+        JsonFieldType::List(&APP_RULES),
         "Rules by app.",
     )
-    .rules(|out, shown| out.array([shown], of_app)),
-    Shown::always("cap_per_client_app", Json::Text, "The most for an app.")
-        .rules(|out, shown| out.id(shown.most)),
-    Shown::always("cap_per_project", Json::Text, "The most for a project.")
-        .rules(|out, shown| out.id(shown.most)),
-    Shown::always("client_app_rules_count", APP_RULES, "Rules of this app.").rules(of_app),
-    Shown::always("project_rules_count", Json::Text, "Rules of the project.")
-        .rules(|out, shown| out.id(shown.count)),
+    .rules_count_writer(|out, shown| out.write_array([shown], write_app_rule_count)),
+    FieldDefinition::default_field(
+        "cap_per_client_app",
+        JsonFieldType::Text,
+        "The most for an app.",
+    )
+    .rules_count_writer(|out, shown| out.write_id(shown.limit)),
+    FieldDefinition::default_field(
+        "cap_per_project",
+        JsonFieldType::Text,
+        "The most for a project.",
+    )
+    .rules_count_writer(|out, shown| out.write_id(shown.limit)),
+    FieldDefinition::default_field("client_app_rules_count", APP_RULES, "Rules of this app.")
+        .rules_count_writer(write_app_rule_count),
+    FieldDefinition::default_field(
+        "project_rules_count",
+        JsonFieldType::Text,
+        "Rules of the project.",
+    )
+    .rules_count_writer(|out, shown| out.write_id(shown.count)),
 ];
 
-fn of_app(out: &mut Out, shown: RulesShown) {
-    out.object(|out| {
-        out.member(VocabularyWord::same_in_both("client_app_id"), |out| {
-            out.id(shown.app)
+fn write_app_rule_count(out: &mut JsonWriter, shown: RuleCount) {
+    out.write_object(|out| {
+        out.write_member(VocabularyWord::same_in_both("client_app_id"), |out| {
+            out.write_id(shown.app)
         });
-        out.member(VocabularyWord::same_in_both("rule_count"), |out| {
-            out.int(shown.count)
+        out.write_member(VocabularyWord::same_in_both("rule_count"), |out| {
+            out.write_int(shown.count)
         });
     });
 }

@@ -2,12 +2,12 @@
 
 use base::{Time, VocabularyWord};
 
-use crate::out::Out;
-use crate::{Answer, Spoken};
+use crate::json_writer::JsonWriter;
+use crate::{RenderOptions, ResponsePayload};
 
 /// The posts of a span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count {
+pub struct CountBucket {
     /// When it begins.
     pub start: Time,
     /// When it ends.
@@ -17,23 +17,23 @@ pub struct Count {
 }
 
 /// Counts in their order; whatever is asked for, they come whole.
-pub fn counts(page: &[Count], spoken: Spoken) -> Answer {
+pub fn render_counts(page: &[CountBucket], options: RenderOptions) -> ResponsePayload {
     const POSTS: VocabularyWord = VocabularyWord::new("post_count", "tweet_count");
-    let mut out = Out::new(spoken, page.len() * 100);
-    out.array(page, |out, count| {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("end"), |out| {
-                out.time(count.end)
+    let mut out = JsonWriter::new(options, page.len() * 100);
+    out.write_array(page, |out, count| {
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("end"), |out| {
+                out.write_time(count.end)
             });
-            out.member(VocabularyWord::same_in_both("start"), |out| {
-                out.time(count.start)
+            out.write_member(VocabularyWord::same_in_both("start"), |out| {
+                out.write_time(count.start)
             });
-            out.count(POSTS, count.posts);
+            out.write_count(POSTS, count.posts);
         });
     });
-    Answer {
+    ResponsePayload {
         data: out.finish(),
         count: page.len(),
-        ..Answer::default()
+        ..ResponsePayload::default()
     }
 }

@@ -1,57 +1,63 @@
 //! Which fields exist, which come unasked, who may see them, what they lead to, and how they are
 //! spoken: the only floor that knows the names of an answer's members.
 
-mod account_activity;
 mod activity;
-mod answer;
 mod communities;
 mod compliance;
 mod connections;
 mod counts;
-mod include;
+mod field_schema;
+mod field_selection;
+mod includes;
+mod json_writer;
+mod legacy_statuses;
+mod legacy_users;
 mod likes;
 mod lists;
+mod loader;
 mod media;
 mod messages;
 mod news;
 mod notes;
 mod object;
-mod older;
-mod others;
-mod out;
 mod places;
 mod polls;
 mod posts;
-mod shown;
+mod response;
+mod search_counts;
 mod spaces;
 mod trends;
 mod usage;
 mod users;
-mod wants;
-mod world;
 
 #[cfg(test)]
 mod tests;
 
-pub use account_activity::{StatusForm, older_entities, older_post, older_statuses, person};
-pub use activity::{LikeShown, Shared, Told};
-pub use answer::{
-    Answer, Asked, Names, Spoken, media_asked, media_by_key, post, posts, posts_asked, text_of_new,
-    user, users, users_asked,
+pub use activity::{EventPayload, EventRenderer, LikeEvent};
+pub use communities::{render_communities, render_community};
+pub use compliance::{ComplianceJobSummary, render_compliance_job, render_compliance_jobs};
+pub use connections::{ConnectionSummary, RuleCount, render_connections, render_rules_count};
+pub use counts::{CountBucket, render_counts};
+pub use field_schema::{
+    Expansion, FieldAudience, FieldDefinition, FieldInclusion, JsonFieldType, JsonMember,
 };
-pub use communities::{communities, community};
-pub use compliance::{JobShown, compliance_job, compliance_jobs};
-pub use connections::{ConnectionShown, RulesShown, connections, rules_count};
-pub use counts::{Count, counts};
-pub use likes::like;
-pub use lists::{list, lists};
-pub use messages::{message, message_events};
-pub use news::{stories, story};
-pub use notes::{NoteShown, notes};
-pub use object::Object;
-pub use older::older_user;
-pub use shown::{Audience, Expansion, Json, Member, Shown, When};
-pub use spaces::{space, spaces, spaces_asked};
-pub use trends::{personal_trends, trends};
-pub use usage::{UsageShown, usage};
-pub use wants::Wants;
+pub use field_selection::FieldSelection;
+pub use legacy_statuses::{
+    StatusForm, legacy_entities_json, legacy_participant_json, legacy_post_json,
+    legacy_statuses_json,
+};
+pub use legacy_users::legacy_user_json;
+pub use likes::render_like;
+pub use lists::{render_list, render_lists};
+pub use messages::{render_message_event, render_message_events};
+pub use news::{render_stories, render_story};
+pub use notes::{RatedNote, render_notes};
+pub use object::ObjectKind;
+pub use response::{
+    LookupKeys, RenderOptions, ResponsePayload, UserKey, new_post_text, render_media,
+    render_media_lookup, render_post, render_post_lookup, render_posts, render_user,
+    render_user_lookup, render_users,
+};
+pub use spaces::{render_space, render_space_lookup, render_spaces};
+pub use trends::{render_personal_trends, render_trends};
+pub use usage::{ProjectUsage, render_usage};

@@ -5,113 +5,130 @@ use network::visibility::{Viewer, Visibility, profile_visibility};
 use store::posts::{self as stored, Post};
 use store::{Tx, users};
 
-use crate::answer::Speaker;
-use crate::out::Out;
+use crate::field_schema::{
+    Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType, JsonMember,
+};
+use crate::json_writer::JsonWriter;
+use crate::loader::{ExpansionTarget, LoadedObjects};
 use crate::posts::media_keys;
-use crate::shown::{Expansion, Json, Member, Reach, Shown, Write};
-use crate::world::{Target, World};
-use crate::{Answer, LikeShown, Object, Spoken, Wants};
+use crate::response::ResponseRenderer;
+use crate::{FieldSelection, LikeEvent, ObjectKind, RenderOptions, ResponsePayload};
 
 /// A like with what is liked.
 #[derive(Clone, Copy)]
-pub(crate) struct LikeFacts<'a> {
-    like: &'a LikeShown,
+pub(crate) struct LikeRenderContext<'a> {
+    like: &'a LikeEvent,
     post: &'a Post,
 }
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Text, "Id of the like.").like(|out, shown| out.id(shown.like.id)),
-    Shown::always("created_at", Json::Time, "When it was given.")
-        .like(|out, shown| out.time(shown.like.at)),
-    Shown::always("liked_post_id", Json::Id, "What is liked.")
-        .tweet("liked_tweet_id")
-        .like(|out, shown| out.id(shown.like.post.get())),
-    Shown::always("tweet_author_id", Json::Id, "Whose post is liked.")
-        .like(|out, shown| out.id(shown.like.author.get())),
-    Shown::always(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the like.")
+        .like_writer(|out, shown| out.write_id(shown.like.id)),
+    FieldDefinition::default_field("created_at", JsonFieldType::Time, "When it was given.")
+        .like_writer(|out, shown| out.write_time(shown.like.at)),
+    FieldDefinition::default_field("liked_post_id", JsonFieldType::Id, "What is liked.")
+        .tweet_name("liked_tweet_id")
+        .like_writer(|out, shown| out.write_id(shown.like.post.get())),
+    FieldDefinition::default_field("tweet_author_id", JsonFieldType::Id, "Whose post is liked.")
+        .like_writer(|out, shown| out.write_id(shown.like.author.get())),
+    FieldDefinition::default_field(
         "timestamp_ms",
-        Json::Int,
+        JsonFieldType::Int,
         "When it was given, in milliseconds.",
     )
-    .like(|out, shown| out.int(shown.like.at.ms())),
-    Shown::expanded("liked_post_author_id", Json::Id, "Whose post is liked.")
-        .tweet("liked_tweet_author_id")
-        .like(|out, shown| out.id(shown.like.author.get())),
-    Shown::expanded(
+    .like_writer(|out, shown| out.write_int(shown.like.at.ms())),
+    FieldDefinition::expansion_field(
+        "liked_post_author_id",
+        JsonFieldType::Id,
+        "Whose post is liked.",
+    )
+    .tweet_name("liked_tweet_author_id")
+    .like_writer(|out, shown| out.write_id(shown.like.author.get())),
+    FieldDefinition::expansion_field(
         "attachments",
-        Json::Object(&[Member::new("media_keys", Json::List(&Json::Text))]),
+        JsonFieldType::Object(&[JsonMember::new(
+            "media_keys",
+            JsonFieldType::List(&JsonFieldType::Text),
+        )]),
         "Media of the post.",
     )
-    .partial()
-    .like(attachments),
+    .absent_for_some()
+    .like_writer(write_attachments),
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("liked_post_id", Object::Post, "liked_post_id")
-        .tweet("liked_tweet_id")
-        .by_like(|shown, to| to.push(Target::Post(shown.like.post))),
-    Expansion::new("liked_post_author_id", Object::User, "liked_post_author_id")
-        .tweet("liked_tweet_author_id")
-        .by_like(|shown, to| to.push(Target::User(shown.like.author))),
-    Expansion::new("attachments.media_keys", Object::Media, "attachments")
-        .by_like(|shown, to| to.extend(media_keys(shown.post).map(Target::Media))),
+    Expansion::new("liked_post_id", ObjectKind::Post, "liked_post_id")
+        .tweet_name("liked_tweet_id")
+        .like_resolver(|shown, to| to.push(ExpansionTarget::Post(shown.like.post))),
+    Expansion::new(
+        "liked_post_author_id",
+        ObjectKind::User,
+        "liked_post_author_id",
+    )
+    .tweet_name("liked_tweet_author_id")
+    .like_resolver(|shown, to| to.push(ExpansionTarget::User(shown.like.author))),
+    Expansion::new("attachments.media_keys", ObjectKind::Media, "attachments")
+        .like_resolver(|shown, to| to.extend(media_keys(shown.post).map(ExpansionTarget::Media))),
 ];
 
-fn attachments(out: &mut Out, shown: LikeFacts<'_>) {
+fn write_attachments(out: &mut JsonWriter, shown: LikeRenderContext<'_>) {
     if !shown.post.media_keys.is_empty() {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("media_keys"), |out| {
-                out.array(media_keys(shown.post), Out::quoted);
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("media_keys"), |out| {
+                out.write_array(media_keys(shown.post), JsonWriter::write_text);
             });
         });
     }
 }
 
 /// A like of a post that everybody may see, by somebody whom everybody may see; none otherwise.
-pub fn like(
+pub fn render_like(
     tx: &mut Tx<'_>,
-    shown: &LikeShown,
-    wants: &Wants,
-    spoken: Spoken,
-) -> Result<Option<Answer>, Fault> {
+    shown: &LikeEvent,
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> Result<Option<ResponsePayload>, Fault> {
     let open = users::find_by_id(tx, shown.user)?
         .is_some_and(|user| profile_visibility(&user) == Visibility::Visible && !user.protected);
     let Some(post) = stored::find_by_id(tx, shown.post)?.filter(|_| open) else {
         return Ok(None);
     };
-    let (viewer, alone) = (Viewer::anonymous(), Wants::alone(Object::Post));
-    let world = World::of_posts(tx, viewer, vec![post.clone()], &alone)?;
-    if world.sight(&post) != Visibility::Visible {
+    let (viewer, alone) = (
+        Viewer::anonymous(),
+        FieldSelection::public_fields_only(ObjectKind::Post),
+    );
+    let objects = LoadedObjects::load_for_posts(tx, viewer, vec![post.clone()], &alone)?;
+    if objects.post_visibility(&post) != Visibility::Visible {
         return Ok(None);
     }
-    let facts = LikeFacts {
+    let facts = LikeRenderContext {
         like: shown,
         post: &post,
     };
     let mut targets = Vec::new();
-    for expansion in wants.expansions() {
-        if let Reach::Like(reach) = expansion.reach {
+    for expansion in selection.requested_expansions() {
+        if let ExpansionResolver::Like(reach) = expansion.resolver {
             reach(facts, &mut targets);
         }
     }
-    let world = World::of_targets(tx, viewer, Vec::new(), targets, wants)?;
-    let speaker = Speaker {
-        world: &world,
-        wants,
-        spoken,
+    let objects = LoadedObjects::load_for_targets(tx, viewer, Vec::new(), targets, selection)?;
+    let speaker = ResponseRenderer {
+        objects: &objects,
+        selection,
+        options,
     };
     let lead = |reach, shown, to: &mut Vec<_>| {
-        if let Reach::Like(reach) = reach {
+        if let ExpansionResolver::Like(reach) = reach {
             reach(shown, to);
         }
     };
-    let answer = speaker.answer(&[facts], Vec::new(), 256, lead, write);
-    Ok(Some(answer.single()))
+    let answer = speaker.render_response(&[facts], Vec::new(), 256, lead, write);
+    Ok(Some(answer.into_single()))
 }
 
-fn write(out: &mut Out, shown: LikeFacts<'_>, mask: u64) {
-    out.record(FIELDS, mask, |out, write| {
-        if let Write::Like(write) = write {
+fn write(out: &mut JsonWriter, shown: LikeRenderContext<'_>, mask: u64) {
+    out.write_fields(FIELDS, mask, |out, write| {
+        if let FieldWriter::Like(write) = write {
             write(out, shown);
         }
     });

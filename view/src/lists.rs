@@ -5,84 +5,88 @@ use network::visibility::{Viewer, Visibility, list_visibility};
 use store::lists::List;
 use store::{Tx, users};
 
-use crate::answer::Speaker;
-use crate::out::Out;
-use crate::shown::{Expansion, Json, Reach, Shown, Write};
-use crate::world::{Target, World};
-use crate::{Answer, Asked, Object, Spoken, Wants};
+use crate::field_schema::{
+    Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType,
+};
+use crate::json_writer::JsonWriter;
+use crate::loader::{ExpansionTarget, LoadedObjects};
+use crate::response::ResponseRenderer;
+use crate::{FieldSelection, LookupKeys, ObjectKind, RenderOptions, ResponsePayload};
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the list.").list(|out, list| out.id(list.id)),
-    Shown::always("name", Json::Text, "Its name.").list(|out, list| out.quoted(&list.name)),
-    Shown::asked("created_at", Json::Time, "When it was made.")
-        .list(|out, list| out.time(list.created_at)),
-    Shown::asked("description", Json::Text, "What it is for.")
-        .list(|out, list| out.text(&list.description)),
-    Shown::asked("follower_count", Json::Int, "Users who follow it.")
-        .list(|out, list| out.int(list.follower_count)),
-    Shown::asked("member_count", Json::Int, "Users on it.")
-        .list(|out, list| out.int(list.member_count)),
-    Shown::asked("private", Json::Bool, "Only its owner sees it.")
-        .list(|out, list| out.bool(list.private)),
-    Shown::asked("owner_id", Json::Id, "Who made it.")
-        .list(|out, list| out.id(list.owner_id.get())),
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the list.")
+        .list_writer(|out, list| out.write_id(list.id)),
+    FieldDefinition::default_field("name", JsonFieldType::Text, "Its name.")
+        .list_writer(|out, list| out.write_text(&list.name)),
+    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it was made.")
+        .list_writer(|out, list| out.write_time(list.created_at)),
+    FieldDefinition::requested_field("description", JsonFieldType::Text, "What it is for.")
+        .list_writer(|out, list| out.write_nonempty_text(&list.description)),
+    FieldDefinition::requested_field("follower_count", JsonFieldType::Int, "Users who follow it.")
+        .list_writer(|out, list| out.write_int(list.follower_count)),
+    FieldDefinition::requested_field("member_count", JsonFieldType::Int, "Users on it.")
+        .list_writer(|out, list| out.write_int(list.member_count)),
+    FieldDefinition::requested_field("private", JsonFieldType::Bool, "Only its owner sees it.")
+        .list_writer(|out, list| out.write_bool(list.private)),
+    FieldDefinition::requested_field("owner_id", JsonFieldType::Id, "Who made it.")
+        .list_writer(|out, list| out.write_id(list.owner_id.get())),
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] =
-    &[Expansion::new("owner_id", Object::User, "owner_id").by_list(owner)];
+    &[Expansion::new("owner_id", ObjectKind::User, "owner_id").list_resolver(push_owner)];
 
-fn owner<'a>(list: &'a List, to: &mut Vec<Target<'a>>) {
-    to.push(Target::User(list.owner_id));
+fn push_owner<'a>(list: &'a List, to: &mut Vec<ExpansionTarget<'a>>) {
+    to.push(ExpansionTarget::User(list.owner_id));
 }
 
 /// A page of lists, in their order; those that may not be seen are left out.
-pub fn lists(
+pub fn render_lists(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     page: &[List],
-    wants: &Wants,
-    spoken: Spoken,
-) -> Result<Answer, Fault> {
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> Result<ResponsePayload, Fault> {
     let mut owners: Vec<_> = page.iter().map(|list| list.owner_id).collect();
     owners.sort_unstable();
     owners.dedup();
     let owners = users::find_by_ids(tx, &owners)?;
-    let world = World::of_targets(tx, viewer, owners, Vec::new(), wants)?;
+    let objects = LoadedObjects::load_for_targets(tx, viewer, owners, Vec::new(), selection)?;
     let seen = |list: &&List| {
-        let owner = world.users.get(list.owner_id);
+        let owner = objects.users.get(list.owner_id);
         list_visibility(viewer, list, owner) == Visibility::Visible
     };
     let shown: Vec<&List> = page.iter().filter(seen).collect();
-    let speaker = Speaker {
-        world: &world,
-        wants,
-        spoken,
+    let speaker = ResponseRenderer {
+        objects: &objects,
+        selection,
+        options,
     };
     let lead = |reach, list, to: &mut Vec<_>| {
-        if let Reach::List(reach) = reach {
+        if let ExpansionResolver::List(reach) = reach {
             reach(list, to);
         }
     };
-    Ok(speaker.answer(&shown, Vec::new(), 256, lead, write))
+    Ok(speaker.render_response(&shown, Vec::new(), 256, lead, write))
 }
 
 /// One list that was asked for; `data` is an object.
-pub fn list(
+pub fn render_list(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     found: Option<List>,
-    wants: &Wants,
-    spoken: Spoken,
-    asked: Asked<'_, i64>,
-) -> Result<Answer, Fault> {
+    selection: &FieldSelection,
+    options: RenderOptions,
+    asked: LookupKeys<'_, i64>,
+) -> Result<ResponsePayload, Fault> {
     let page: Vec<List> = found.into_iter().collect();
-    let answer = lists(tx, viewer, &page, wants, spoken)?;
-    Ok(answer.single_of("list", asked))
+    let answer = render_lists(tx, viewer, &page, selection, options)?;
+    Ok(answer.single_or_not_found("list", asked))
 }
 
-fn write(out: &mut Out, list: &List, mask: u64) {
-    out.record(FIELDS, mask, |out, write| {
-        if let Write::List(write) = write {
+fn write(out: &mut JsonWriter, list: &List, mask: u64) {
+    out.write_fields(FIELDS, mask, |out, write| {
+        if let FieldWriter::List(write) = write {
             write(out, list);
         }
     });

@@ -3,44 +3,44 @@
 use base::VocabularyWord;
 use store::media::Media;
 
-use crate::out::Out;
-use crate::shown::{Audience, Json, Member, Shown, Write};
-use crate::wants::bits_for;
-use crate::world::World;
+use crate::field_schema::{FieldAudience, FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::field_selection::audience_mask;
+use crate::json_writer::JsonWriter;
+use crate::loader::LoadedObjects;
 
 /// A media object and what is known around it.
 #[derive(Clone, Copy)]
-pub(crate) struct MediaFacts<'a> {
+pub(crate) struct MediaRenderContext<'a> {
     pub(crate) media: &'a Media,
-    pub(crate) world: &'a World,
+    pub(crate) objects: &'a LoadedObjects,
 }
 
-const OWNER_ONLY: u64 = bits_for(FIELDS, Audience::Owner);
+const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
 /// Writes a media object with the fields of a mask.
-pub(crate) fn write(out: &mut Out, facts: MediaFacts<'_>, mask: u64) {
-    let owned = facts.world.viewer.user == Some(facts.media.owner_id);
+pub(crate) fn write(out: &mut JsonWriter, facts: MediaRenderContext<'_>, mask: u64) {
+    let owned = facts.objects.viewer.user == Some(facts.media.owner_id);
     let seen = if owned { mask } else { mask & !OWNER_ONLY };
-    out.record(FIELDS, seen, |out, write| {
-        if let Write::Media(write) = write {
+    out.write_fields(FIELDS, seen, |out, write| {
+        if let FieldWriter::Media(write) = write {
             write(out, facts);
         }
     });
 }
 
 /// The address of a media's own file, if it is kept here.
-pub(crate) fn address(media: &Media, site: &str) -> Option<String> {
+pub(crate) fn media_url(media: &Media, site: &str) -> Option<String> {
     let name = media.file_name().filter(|_| !site.is_empty())?;
     Some(format!("{site}/media/{name}"))
 }
 
 /// The same inside this answer: what no post carries has an address at the message that does,
 /// where only its readers get it.
-fn address_here(facts: MediaFacts<'_>, size: Option<&str>) -> Option<String> {
-    let (media, site) = (facts.media, facts.world.site);
-    let carrier = facts.world.carriers.get(&media.id.get());
+fn response_media_url(facts: MediaRenderContext<'_>, size: Option<&str>) -> Option<String> {
+    let (media, site) = (facts.media, facts.objects.site);
+    let carrier = facts.objects.message_by_media.get(&media.id.get());
     let Some(event) = carrier.filter(|_| media.uses == Some(0)) else {
-        let address = address(media, site)?;
+        let address = media_url(media, site)?;
         return Some(size.map_or(address.clone(), |size| format!("{address}?name={size}")));
     };
     let path = match size {
@@ -55,146 +55,154 @@ fn address_here(facts: MediaFacts<'_>, size: Option<&str>) -> Option<String> {
 }
 
 /// The photo itself, or where an import says it was.
-fn url(out: &mut Out, facts: MediaFacts<'_>) {
-    match address_here(facts, None) {
-        Some(address) if facts.media.kind == "photo" => out.text(&address),
-        _ => out.text(&facts.media.url),
+fn write_url(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
+    match response_media_url(facts, None) {
+        Some(address) if facts.media.kind == "photo" => out.write_nonempty_text(&address),
+        _ => out.write_nonempty_text(&facts.media.url),
     }
 }
 
 /// A still of what moves: one that was made, or where an import says it was.
-fn preview(out: &mut Out, facts: MediaFacts<'_>) {
+fn write_preview_image_url(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
     let made = facts.media.kind != "photo" && facts.media.size_path("small").is_some();
-    match address_here(facts, Some("small")) {
-        Some(address) if made => out.text(&address),
-        _ => out.text(&facts.media.preview_image_url),
+    match response_media_url(facts, Some("small")) {
+        Some(address) if made => out.write_nonempty_text(&address),
+        _ => out.write_nonempty_text(&facts.media.preview_image_url),
     }
 }
 
 /// The one file that is kept of what plays, or those that an import tells of.
-fn variants(out: &mut Out, facts: MediaFacts<'_>) {
+fn write_variants(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
     let media = facts.media;
-    let address = address_here(facts, None);
+    let address = response_media_url(facts, None);
     let Some(address) = address.filter(|_| media.kind != "photo" && media.bit_rate > 0) else {
-        out.raw(&media.variants);
+        out.write_raw(&media.variants);
         return;
     };
-    out.array([address], |out, address| {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("bit_rate"), |out| {
-                out.int(media.bit_rate)
+    out.write_array([address], |out, address| {
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("bit_rate"), |out| {
+                out.write_int(media.bit_rate)
             });
             let kind = &media.content_type;
-            out.member(VocabularyWord::same_in_both("content_type"), |out| {
-                out.text(kind)
+            out.write_member(VocabularyWord::same_in_both("content_type"), |out| {
+                out.write_nonempty_text(kind)
             });
-            out.member(VocabularyWord::same_in_both("url"), |out| {
-                out.text(&address)
+            out.write_member(VocabularyWord::same_in_both("url"), |out| {
+                out.write_nonempty_text(&address)
             });
         });
     });
 }
 
 /// The number in a media key: `3_123` → 123.
-pub(crate) fn id_of(key: &str) -> Option<i64> {
+pub(crate) fn id_from_media_key(key: &str) -> Option<i64> {
     key.split_once('_')?.1.parse().ok()
 }
 
-const PLAYBACKS: &[Member] = &[
-    Member::new("playback_0_count", Json::Int),
-    Member::new("playback_25_count", Json::Int),
-    Member::new("playback_50_count", Json::Int),
-    Member::new("playback_75_count", Json::Int),
-    Member::new("playback_100_count", Json::Int),
+const PLAYBACKS: &[JsonMember] = &[
+    JsonMember::new("playback_0_count", JsonFieldType::Int),
+    JsonMember::new("playback_25_count", JsonFieldType::Int),
+    JsonMember::new("playback_50_count", JsonFieldType::Int),
+    JsonMember::new("playback_75_count", JsonFieldType::Int),
+    JsonMember::new("playback_100_count", JsonFieldType::Int),
 ];
 
-const PLAYBACKS_AND_VIEWS: &[Member] = &[
-    Member::new("playback_0_count", Json::Int),
-    Member::new("playback_25_count", Json::Int),
-    Member::new("playback_50_count", Json::Int),
-    Member::new("playback_75_count", Json::Int),
-    Member::new("playback_100_count", Json::Int),
-    Member::new("view_count", Json::Int),
+const PLAYBACKS_AND_VIEWS: &[JsonMember] = &[
+    JsonMember::new("playback_0_count", JsonFieldType::Int),
+    JsonMember::new("playback_25_count", JsonFieldType::Int),
+    JsonMember::new("playback_50_count", JsonFieldType::Int),
+    JsonMember::new("playback_75_count", JsonFieldType::Int),
+    JsonMember::new("playback_100_count", JsonFieldType::Int),
+    JsonMember::new("view_count", JsonFieldType::Int),
 ];
 
-const VIEWS: &[Member] = &[Member::new("view_count", Json::Int)];
+const VIEWS: &[JsonMember] = &[JsonMember::new("view_count", JsonFieldType::Int)];
 
-const VARIANT: Json = Json::Object(&[
-    Member::new("bit_rate", Json::Int),
-    Member::new("content_type", Json::Text),
-    Member::new("url", Json::Text),
+const VARIANT: JsonFieldType = JsonFieldType::Object(&[
+    JsonMember::new("bit_rate", JsonFieldType::Int),
+    JsonMember::new("content_type", JsonFieldType::Text),
+    JsonMember::new("url", JsonFieldType::Text),
 ]);
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("media_key", Json::Text, "What posts call it by.")
-        .media(|out, facts| out.quoted(&facts.media.media_key)),
-    Shown::always(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("media_key", JsonFieldType::Text, "What posts call it by.")
+        .media_writer(|out, facts| out.write_text(&facts.media.media_key)),
+    FieldDefinition::default_field(
         "type",
-        Json::OneOf(&["photo", "video", "animated_gif"]),
+        JsonFieldType::OneOf(&["photo", "video", "animated_gif"]),
         "The kind of media.",
     )
-    .media(|out, facts| out.quoted(&facts.media.kind)),
-    Shown::asked("url", Json::Text, "Address of a photo.").media(url),
-    Shown::asked("preview_image_url", Json::Text, "Address of a still.").media(preview),
-    Shown::asked("width", Json::Int, "Pixels.").media(|out, facts| known(out, facts.media.width)),
-    Shown::asked("height", Json::Int, "Pixels.").media(|out, facts| known(out, facts.media.height)),
-    Shown::asked("duration_ms", Json::Int, "Milliseconds.")
-        .media(|out, facts| known(out, facts.media.duration_ms)),
-    Shown::asked(
+    .media_writer(|out, facts| out.write_text(&facts.media.kind)),
+    FieldDefinition::requested_field("url", JsonFieldType::Text, "Address of a photo.")
+        .media_writer(write_url),
+    FieldDefinition::requested_field(
+        "preview_image_url",
+        JsonFieldType::Text,
+        "Address of a still.",
+    )
+    .media_writer(write_preview_image_url),
+    FieldDefinition::requested_field("width", JsonFieldType::Int, "Pixels.")
+        .media_writer(|out, facts| write_positive(out, facts.media.width)),
+    FieldDefinition::requested_field("height", JsonFieldType::Int, "Pixels.")
+        .media_writer(|out, facts| write_positive(out, facts.media.height)),
+    FieldDefinition::requested_field("duration_ms", JsonFieldType::Int, "Milliseconds.")
+        .media_writer(|out, facts| write_positive(out, facts.media.duration_ms)),
+    FieldDefinition::requested_field(
         "alt_text",
-        Json::Text,
+        JsonFieldType::Text,
         "A description for those who cannot see it.",
     )
-    .media(|out, facts| out.text(&facts.media.alt_text)),
-    Shown::asked(
+    .media_writer(|out, facts| out.write_nonempty_text(&facts.media.alt_text)),
+    FieldDefinition::requested_field(
         "variants",
-        Json::List(&VARIANT),
+        JsonFieldType::List(&VARIANT),
         "The files it can be played from.",
     )
-    .media(variants),
-    Shown::asked(
+    .media_writer(write_variants),
+    FieldDefinition::requested_field(
         "public_metrics",
-        Json::Object(VIEWS),
+        JsonFieldType::Object(VIEWS),
         "Figures of a video that everyone may see.",
     )
-    .media(|out, facts| uncounted(out, facts, VIEWS)),
-    Shown::asked(
+    .media_writer(|out, facts| write_zero_metrics(out, facts, VIEWS)),
+    FieldDefinition::requested_field(
         "non_public_metrics",
-        Json::Object(PLAYBACKS),
+        JsonFieldType::Object(PLAYBACKS),
         "Figures of a video for its owner.",
     )
-    .only_for(Audience::Owner)
-    .media(|out, facts| uncounted(out, facts, PLAYBACKS)),
-    Shown::asked(
+    .restrict_to(FieldAudience::Owner)
+    .media_writer(|out, facts| write_zero_metrics(out, facts, PLAYBACKS)),
+    FieldDefinition::requested_field(
         "organic_metrics",
-        Json::Object(PLAYBACKS_AND_VIEWS),
+        JsonFieldType::Object(PLAYBACKS_AND_VIEWS),
         "Figures of a video for its owner, without promotion.",
     )
-    .only_for(Audience::Owner)
-    .media(|out, facts| uncounted(out, facts, PLAYBACKS_AND_VIEWS)),
-    Shown::asked(
+    .restrict_to(FieldAudience::Owner)
+    .media_writer(|out, facts| write_zero_metrics(out, facts, PLAYBACKS_AND_VIEWS)),
+    FieldDefinition::requested_field(
         "promoted_metrics",
-        Json::Object(PLAYBACKS_AND_VIEWS),
+        JsonFieldType::Object(PLAYBACKS_AND_VIEWS),
         "Figures of a video for its owner, of promotion only.",
     )
-    .only_for(Audience::Owner),
+    .restrict_to(FieldAudience::Owner),
 ];
 
 /// A measure; nothing when it is unknown.
-fn known(out: &mut Out, measure: i64) {
+fn write_positive(out: &mut JsonWriter, measure: i64) {
     if measure > 0 {
-        out.int(measure);
+        out.write_int(measure);
     }
 }
 
 /// Nothing on the platform counts how videos are played, so nothing has been counted.
-fn uncounted(out: &mut Out, facts: MediaFacts<'_>, figures: &[Member]) {
+fn write_zero_metrics(out: &mut JsonWriter, facts: MediaRenderContext<'_>, figures: &[JsonMember]) {
     if facts.media.kind == "photo" {
         return;
     }
-    out.object(|out| {
+    out.write_object(|out| {
         for figure in figures {
-            out.count(VocabularyWord::same_in_both(figure.name.post), 0);
+            out.write_count(VocabularyWord::same_in_both(figure.name.post), 0);
         }
     });
 }

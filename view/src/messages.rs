@@ -5,171 +5,193 @@ use network::visibility::Viewer;
 use store::Tx;
 use store::messages::{MessageEvent, MessageEventKind};
 
-use crate::answer::Speaker;
-use crate::out::Out;
-use crate::shown::{Expansion, Json, Member, Reach, Shown, Write};
+use crate::field_schema::{
+    Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType, JsonMember,
+};
+use crate::json_writer::JsonWriter;
+use crate::loader::{ExpansionTarget, LoadedObjects};
+use crate::response::ResponseRenderer;
 use crate::users::ENTITIES;
-use crate::world::{Target, World};
-use crate::{Answer, Asked, Object, Spoken, Wants};
+use crate::{FieldSelection, LookupKeys, ObjectKind, RenderOptions, ResponsePayload};
 
-const KINDS: &[&str] = &[
+const EVENT_TYPES: &[&str] = &[
     MessageEventKind::Message.name(),
     MessageEventKind::Join.name(),
     MessageEventKind::Leave.name(),
 ];
 
-const REFERENCE: Json = Json::Object(&[Member::new("id", Json::Id)]);
+const REFERENCE: JsonFieldType = JsonFieldType::Object(&[JsonMember::new("id", JsonFieldType::Id)]);
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the event.").message(|out, event| out.id(event.id)),
-    Shown::always("event_type", Json::OneOf(KINDS), "What happened.")
-        .message(|out, event| out.quoted(event.kind.name())),
-    Shown::always(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the event.")
+        .message_writer(|out, event| out.write_id(event.id)),
+    FieldDefinition::default_field(
+        "event_type",
+        JsonFieldType::OneOf(EVENT_TYPES),
+        "What happened.",
+    )
+    .message_writer(|out, event| out.write_text(event.kind.name())),
+    FieldDefinition::default_field(
         "text",
-        Json::Text,
+        JsonFieldType::Text,
         "The text of a message, `&`, `<` and `>` escaped.",
     )
-    .partial()
-    .message(|out, event| {
+    .absent_for_some()
+    .message_writer(|out, event| {
         if event.kind == MessageEventKind::Message {
-            out.escaped(&event.text);
+            out.write_html_escaped(&event.text);
         }
     }),
-    Shown::asked(
+    FieldDefinition::requested_field(
         "attachments",
-        Json::Object(&[
-            Member::new("media_keys", Json::List(&Json::Text)),
-            Member::new("card_ids", Json::List(&Json::Id)),
+        JsonFieldType::Object(&[
+            JsonMember::new("media_keys", JsonFieldType::List(&JsonFieldType::Text)),
+            JsonMember::new("card_ids", JsonFieldType::List(&JsonFieldType::Id)),
         ]),
         "Media and cards it carries.",
     )
-    .message(attachments),
-    Shown::asked("created_at", Json::Time, "When it happened.").message(|out, event| {
-        out.time(base::Id::<()>::new(event.id).created_at());
-    }),
-    Shown::asked(
+    .message_writer(write_attachments),
+    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it happened.")
+        .message_writer(|out, event| {
+            out.write_time(base::Id::<()>::new(event.id).created_at());
+        }),
+    FieldDefinition::requested_field(
         "dm_conversation_id",
-        Json::Text,
+        JsonFieldType::Text,
         "The conversation it belongs to.",
     )
-    .message(|out, event| out.quoted(&event.conversation.to_string())),
-    Shown::asked(
+    .message_writer(|out, event| out.write_text(&event.conversation.to_string())),
+    FieldDefinition::requested_field(
         "entities",
-        Json::Object(ENTITIES),
+        JsonFieldType::Object(ENTITIES),
         "Links, hashtags, mentions and cashtags of the text.",
     )
-    .message(|out, event| out.raw(&event.entities)),
-    Shown::always(
+    .message_writer(|out, event| out.write_raw(&event.entities)),
+    FieldDefinition::default_field(
         "participant_ids",
-        Json::List(&Json::Id),
+        JsonFieldType::List(&JsonFieldType::Id),
         "Who joined or left.",
     )
-    .partial()
-    .message(|out, event| {
+    .absent_for_some()
+    .message_writer(|out, event| {
         if event.kind != MessageEventKind::Message {
-            out.array(&event.participant_ids, |out, user| out.id(user.get()));
+            out.write_array(&event.participant_ids, |out, user| out.write_id(user.get()));
         }
     }),
-    Shown::asked(
+    FieldDefinition::requested_field(
         "referenced_posts",
-        Json::List(&REFERENCE),
+        JsonFieldType::List(&REFERENCE),
         "Posts that the text links to.",
     )
-    .tweet("referenced_tweets")
-    .message(references),
-    Shown::asked("sender_id", Json::Id, "Who sent it.")
-        .message(|out, event| out.id(event.sender_id.get())),
+    .tweet_name("referenced_tweets")
+    .message_writer(write_referenced_posts),
+    FieldDefinition::requested_field("sender_id", JsonFieldType::Id, "Who sent it.")
+        .message_writer(|out, event| out.write_id(event.sender_id.get())),
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("attachments.media_keys", Object::Media, "attachments").by_message(media),
-    Expansion::new("participant_ids", Object::User, "participant_ids")
-        .by_message(|event, to| to.extend(event.participant_ids.iter().copied().map(Target::User))),
-    Expansion::new("referenced_posts", Object::Post, "referenced_posts")
-        .tweet("referenced_tweets.id")
-        .by_message(|event, to| to.extend(event.post_ids.iter().copied().map(Target::Post))),
-    Expansion::new("sender_id", Object::User, "sender_id")
-        .by_message(|event, to| to.push(Target::User(event.sender_id))),
+    Expansion::new("attachments.media_keys", ObjectKind::Media, "attachments")
+        .message_resolver(push_media),
+    Expansion::new("participant_ids", ObjectKind::User, "participant_ids").message_resolver(
+        |event, to| {
+            to.extend(
+                event
+                    .participant_ids
+                    .iter()
+                    .copied()
+                    .map(ExpansionTarget::User),
+            )
+        },
+    ),
+    Expansion::new("referenced_posts", ObjectKind::Post, "referenced_posts")
+        .tweet_name("referenced_tweets.id")
+        .message_resolver(|event, to| {
+            to.extend(event.post_ids.iter().copied().map(ExpansionTarget::Post))
+        }),
+    Expansion::new("sender_id", ObjectKind::User, "sender_id")
+        .message_resolver(|event, to| to.push(ExpansionTarget::User(event.sender_id))),
 ];
 
-fn attachments(out: &mut Out, event: &MessageEvent) {
+fn write_attachments(out: &mut JsonWriter, event: &MessageEvent) {
     if !event.media_key.is_empty() {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("media_keys"), |out| {
-                out.array([&event.media_key], |out, key| out.quoted(key));
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("media_keys"), |out| {
+                out.write_array([&event.media_key], |out, key| out.write_text(key));
             });
         });
     }
 }
 
-fn references(out: &mut Out, event: &MessageEvent) {
+fn write_referenced_posts(out: &mut JsonWriter, event: &MessageEvent) {
     if !event.post_ids.is_empty() {
-        out.array(&event.post_ids, |out, post| {
-            out.object(|out| {
-                out.member(VocabularyWord::same_in_both("id"), |out| out.id(post.get()))
+        out.write_array(&event.post_ids, |out, post| {
+            out.write_object(|out| {
+                out.write_member(VocabularyWord::same_in_both("id"), |out| {
+                    out.write_id(post.get())
+                })
             });
         });
     }
 }
 
-fn media<'a>(event: &'a MessageEvent, to: &mut Vec<Target<'a>>) {
+fn push_media<'a>(event: &'a MessageEvent, to: &mut Vec<ExpansionTarget<'a>>) {
     if !event.media_key.is_empty() {
-        to.push(Target::Media(&event.media_key));
+        to.push(ExpansionTarget::Media(&event.media_key));
     }
 }
 
 /// Events in their order, all of which the viewer has.
-pub fn message_events(
+pub fn render_message_events(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     page: &[MessageEvent],
-    wants: &Wants,
-    spoken: Spoken,
-) -> Result<Answer, Fault> {
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> Result<ResponsePayload, Fault> {
     let mut targets = Vec::new();
-    for expansion in wants.expansions() {
-        if let Reach::Message(reach) = expansion.reach {
+    for expansion in selection.requested_expansions() {
+        if let ExpansionResolver::Message(reach) = expansion.resolver {
             for event in page {
                 reach(event, &mut targets);
             }
         }
     }
-    let mut world = World::of_targets(tx, viewer, Vec::new(), targets, wants)?;
+    let mut objects = LoadedObjects::load_for_targets(tx, viewer, Vec::new(), targets, selection)?;
     let carried = page
         .iter()
         .filter_map(|event| Some((event.media_id?.get(), event.id)));
-    world.carriers.extend(carried);
-    let speaker = Speaker {
-        world: &world,
-        wants,
-        spoken,
+    objects.message_by_media.extend(carried);
+    let speaker = ResponseRenderer {
+        objects: &objects,
+        selection,
+        options,
     };
     let lead = |reach, event, to: &mut Vec<_>| {
-        if let Reach::Message(reach) = reach {
+        if let ExpansionResolver::Message(reach) = reach {
             reach(event, to);
         }
     };
     let page: Vec<&MessageEvent> = page.iter().collect();
-    Ok(speaker.answer(&page, Vec::new(), 384, lead, write))
+    Ok(speaker.render_response(&page, Vec::new(), 384, lead, write))
 }
 
 /// One event that was asked for; `data` is an object.
-pub fn message(
+pub fn render_message_event(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     found: Option<MessageEvent>,
-    wants: &Wants,
-    spoken: Spoken,
-    asked: Asked<'_, i64>,
-) -> Result<Answer, Fault> {
+    selection: &FieldSelection,
+    options: RenderOptions,
+    asked: LookupKeys<'_, i64>,
+) -> Result<ResponsePayload, Fault> {
     let page: Vec<MessageEvent> = found.into_iter().collect();
-    let answer = message_events(tx, viewer, &page, wants, spoken)?;
-    Ok(answer.single_of("dm_event", asked))
+    let answer = render_message_events(tx, viewer, &page, selection, options)?;
+    Ok(answer.single_or_not_found("dm_event", asked))
 }
 
-fn write(out: &mut Out, event: &MessageEvent, mask: u64) {
-    out.record(FIELDS, mask, |out, write| {
-        if let Write::Message(write) = write {
+fn write(out: &mut JsonWriter, event: &MessageEvent, mask: u64) {
+    out.write_fields(FIELDS, mask, |out, write| {
+        if let FieldWriter::Message(write) = write {
             write(out, event);
         }
     });

@@ -3,16 +3,20 @@
 use base::VocabularyWord;
 use store::news_stories::NewsStoryDetails;
 
-use crate::out::Out;
-use crate::shown::{Json, Member, Shown, Write};
-use crate::{Answer, Object, Spoken, Wants};
+use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::json_writer::JsonWriter;
+use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
 /// A page of stories, in their order.
-pub fn stories(page: &[NewsStoryDetails], wants: &Wants, spoken: Spoken) -> Answer {
-    let mask = wants.of_included(Object::News);
-    Answer::of_rows(spoken, page, 1024, |out, told| {
-        out.record(FIELDS, mask, |out, write| {
-            if let Write::News(write) = write {
+pub fn render_stories(
+    page: &[NewsStoryDetails],
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    let mask = selection.included_mask(ObjectKind::News);
+    ResponsePayload::from_rows(options, page, 1024, |out, told| {
+        out.write_fields(FIELDS, mask, |out, write| {
+            if let FieldWriter::News(write) = write {
                 write(out, told);
             }
         });
@@ -20,83 +24,105 @@ pub fn stories(page: &[NewsStoryDetails], wants: &Wants, spoken: Spoken) -> Answ
 }
 
 /// One story that was asked for; `data` is an object.
-pub fn story(told: &NewsStoryDetails, wants: &Wants, spoken: Spoken) -> Answer {
-    stories(std::slice::from_ref(told), wants, spoken).single()
+pub fn render_story(
+    told: &NewsStoryDetails,
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    render_stories(std::slice::from_ref(told), selection, options).into_single()
 }
 
-const TEXTS: Json = Json::List(&Json::Text);
+const TEXT_LIST: JsonFieldType = JsonFieldType::List(&JsonFieldType::Text);
 
-const CONTEXTS: &[Member] = &[
-    Member::new("topics", TEXTS),
-    Member::new(
+const CONTEXTS: &[JsonMember] = &[
+    JsonMember::new("topics", TEXT_LIST),
+    JsonMember::new(
         "entities",
-        Json::Object(&[
-            Member::new("events", TEXTS),
-            Member::new("organizations", TEXTS),
-            Member::new("people", TEXTS),
-            Member::new("places", TEXTS),
-            Member::new("products", TEXTS),
+        JsonFieldType::Object(&[
+            JsonMember::new("events", TEXT_LIST),
+            JsonMember::new("organizations", TEXT_LIST),
+            JsonMember::new("people", TEXT_LIST),
+            JsonMember::new("places", TEXT_LIST),
+            JsonMember::new("products", TEXT_LIST),
         ]),
     ),
-    Member::new("finance", Json::Object(&[Member::new("tickers", TEXTS)])),
-    Member::new("sports", Json::Object(&[Member::new("teams", TEXTS)])),
+    JsonMember::new(
+        "finance",
+        JsonFieldType::Object(&[JsonMember::new("tickers", TEXT_LIST)]),
+    ),
+    JsonMember::new(
+        "sports",
+        JsonFieldType::Object(&[JsonMember::new("teams", TEXT_LIST)]),
+    ),
 ];
 
-const CLUSTER_POST: Json = Json::Object(&[Member::new("post_id", Json::Id)]);
+const CLUSTER_POST: JsonFieldType =
+    JsonFieldType::Object(&[JsonMember::new("post_id", JsonFieldType::Id)]);
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the story.")
-        .tweet("rest_id")
-        .news(|out, told| out.id(told.id)),
-    Shown::always("name", Json::Text, "Its headline.").news(|out, told| out.text(&told.name)),
-    Shown::asked("category", Json::Text, "Its category.")
-        .news(|out, told| out.text(&told.category)),
-    Shown::asked(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the story.")
+        .tweet_name("rest_id")
+        .news_writer(|out, told| out.write_id(told.id)),
+    FieldDefinition::default_field("name", JsonFieldType::Text, "Its headline.")
+        .news_writer(|out, told| out.write_nonempty_text(&told.name)),
+    FieldDefinition::requested_field("category", JsonFieldType::Text, "Its category.")
+        .news_writer(|out, told| out.write_nonempty_text(&told.category)),
+    FieldDefinition::requested_field(
         "cluster_posts_results",
-        Json::List(&CLUSTER_POST),
+        JsonFieldType::List(&CLUSTER_POST),
         "Posts that it is made from.",
     )
-    .news(|out, told| {
-        out.array(&told.post_ids, |out, id| {
-            out.object(|out| {
-                out.member(VocabularyWord::same_in_both("post_id"), |out| {
-                    out.id(id.get())
+    .news_writer(|out, told| {
+        out.write_array(&told.post_ids, |out, id| {
+            out.write_object(|out| {
+                out.write_member(VocabularyWord::same_in_both("post_id"), |out| {
+                    out.write_id(id.get())
                 })
             });
         });
     }),
-    Shown::asked("contexts", Json::Object(CONTEXTS), "What it is about.").news(contexts),
-    Shown::asked("disclaimer", Json::Text, "A word of caution.")
-        .news(|out, told| out.text(&told.disclaimer)),
-    Shown::asked("hook", Json::Text, "Its first sentence.").news(|out, told| out.text(&told.hook)),
-    Shown::asked("keywords", TEXTS, "Its keywords.").news(|out, told| names(out, &told.keywords)),
-    Shown::asked("summary", Json::Text, "What happened.").news(|out, told| out.text(&told.summary)),
-    Shown::asked("updated_at", Json::Time, "When it last changed.")
-        .tweet("last_updated_at_ms")
-        .news(|out, told| out.time(told.updated_at)),
+    FieldDefinition::requested_field(
+        "contexts",
+        JsonFieldType::Object(CONTEXTS),
+        "What it is about.",
+    )
+    .news_writer(write_contexts),
+    FieldDefinition::requested_field("disclaimer", JsonFieldType::Text, "A word of caution.")
+        .news_writer(|out, told| out.write_nonempty_text(&told.disclaimer)),
+    FieldDefinition::requested_field("hook", JsonFieldType::Text, "Its first sentence.")
+        .news_writer(|out, told| out.write_nonempty_text(&told.hook)),
+    FieldDefinition::requested_field("keywords", TEXT_LIST, "Its keywords.")
+        .news_writer(|out, told| write_texts(out, &told.keywords)),
+    FieldDefinition::requested_field("summary", JsonFieldType::Text, "What happened.")
+        .news_writer(|out, told| out.write_nonempty_text(&told.summary)),
+    FieldDefinition::requested_field("updated_at", JsonFieldType::Time, "When it last changed.")
+        .tweet_name("last_updated_at_ms")
+        .news_writer(|out, told| out.write_time(told.updated_at)),
 ];
 
-fn names(out: &mut Out, names: &[String]) {
-    out.array(names, |out, name| out.text(name));
+fn write_texts(out: &mut JsonWriter, names: &[String]) {
+    out.write_array(names, |out, name| out.write_nonempty_text(name));
 }
 
 /// What no post tells is left out: nobody names events, organizations, places, products or teams.
-fn contexts(out: &mut Out, told: &NewsStoryDetails) {
-    let list = |out: &mut Out, name: &'static str, all: &[String]| {
+fn write_contexts(out: &mut JsonWriter, told: &NewsStoryDetails) {
+    let list = |out: &mut JsonWriter, name: &'static str, all: &[String]| {
         if !all.is_empty() {
-            out.member(VocabularyWord::same_in_both(name), |out| names(out, all));
+            out.write_member(VocabularyWord::same_in_both(name), |out| {
+                write_texts(out, all)
+            });
         }
     };
-    out.object(|out| {
+    out.write_object(|out| {
         list(out, "topics", &told.topics);
         if !told.mentioned_usernames.is_empty() {
-            out.member(VocabularyWord::same_in_both("entities"), |out| {
-                out.object(|out| list(out, "people", &told.mentioned_usernames));
+            out.write_member(VocabularyWord::same_in_both("entities"), |out| {
+                out.write_object(|out| list(out, "people", &told.mentioned_usernames));
             });
         }
         if !told.tickers.is_empty() {
-            out.member(VocabularyWord::same_in_both("finance"), |out| {
-                out.object(|out| list(out, "tickers", &told.tickers));
+            out.write_member(VocabularyWord::same_in_both("finance"), |out| {
+                out.write_object(|out| list(out, "tickers", &told.tickers));
             });
         }
     });

@@ -3,27 +3,31 @@
 use base::VocabularyWord;
 use store::notes::CommunityNote;
 
-use crate::out::Out;
-use crate::shown::{Json, Member, Shown, Write};
-use crate::{Answer, Object, Spoken, Wants};
+use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::json_writer::JsonWriter;
+use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
 /// A note, and what the rules say of it.
 #[derive(Clone, Debug)]
-pub struct NoteShown {
+pub struct RatedNote {
     /// The note.
     pub note: CommunityNote,
     /// How it is rated.
     pub status: &'static str,
     /// How far it is claims rather than opinions.
-    pub bucket: &'static str,
+    pub claim_bucket: &'static str,
 }
 
 /// A page of notes, in their order.
-pub fn notes(page: &[NoteShown], wants: &Wants, spoken: Spoken) -> Answer {
-    let mask = wants.of_included(Object::Note);
-    Answer::of_rows(spoken, page, 512, |out, note| {
-        out.record(FIELDS, mask, |out, write| {
-            if let Write::Note(write) = write {
+pub fn render_notes(
+    page: &[RatedNote],
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    let mask = selection.included_mask(ObjectKind::Note);
+    ResponsePayload::from_rows(options, page, 512, |out, note| {
+        out.write_fields(FIELDS, mask, |out, write| {
+            if let FieldWriter::Note(write) = write {
                 write(out, note);
             }
         });
@@ -40,125 +44,132 @@ const STATUSES: &[&str] = &[
     "needs_your_help",
 ];
 
-const OUTCOME: Json = Json::Object(&[
-    Member::new("evaluator_type", Json::Text),
-    Member::new("evaluator_score_bucket", Json::Text),
+const EVALUATION_OUTCOME: JsonFieldType = JsonFieldType::Object(&[
+    JsonMember::new("evaluator_type", JsonFieldType::Text),
+    JsonMember::new("evaluator_score_bucket", JsonFieldType::Text),
 ]);
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the note.").note(|out, shown| out.id(shown.note.id)),
-    Shown::always(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the note.")
+        .note_writer(|out, shown| out.write_id(shown.note.id)),
+    FieldDefinition::default_field(
         "info",
-        Json::Object(&[
-            Member::new("text", Json::Text),
-            Member::new("classification", Json::Text),
-            Member::new("misleading_tags", Json::List(&Json::Text)),
-            Member::new("post_id", Json::Id),
-            Member::new("trustworthy_sources", Json::Bool),
-            Member::new("rating_status", Json::OneOf(STATUSES)),
+        JsonFieldType::Object(&[
+            JsonMember::new("text", JsonFieldType::Text),
+            JsonMember::new("classification", JsonFieldType::Text),
+            JsonMember::new("misleading_tags", JsonFieldType::List(&JsonFieldType::Text)),
+            JsonMember::new("post_id", JsonFieldType::Id),
+            JsonMember::new("trustworthy_sources", JsonFieldType::Bool),
+            JsonMember::new("rating_status", JsonFieldType::OneOf(STATUSES)),
         ]),
         "What it says.",
     )
-    .note(|out, shown| out.object(|out| info(out, shown))),
-    Shown::asked("status", Json::OneOf(STATUSES), "How it is rated.")
-        .note(|out, shown| out.text(shown.status)),
-    Shown::asked(
+    .note_writer(|out, shown| out.write_object(|out| write_info(out, shown))),
+    FieldDefinition::requested_field("status", JsonFieldType::OneOf(STATUSES), "How it is rated.")
+        .note_writer(|out, shown| out.write_nonempty_text(shown.status)),
+    FieldDefinition::requested_field(
         "scoring_status",
-        Json::Object(&[
-            Member::new("has_access", Json::Bool),
-            Member::new("rating_counts_per_model", Json::List(&Json::Any)),
+        JsonFieldType::Object(&[
+            JsonMember::new("has_access", JsonFieldType::Bool),
+            JsonMember::new(
+                "rating_counts_per_model",
+                JsonFieldType::List(&JsonFieldType::Any),
+            ),
         ]),
         "How it was rated.",
     )
-    .note(|out, shown| out.object(|out| scoring(out, &shown.note))),
-    Shown::asked(
+    .note_writer(|out, shown| out.write_object(|out| write_scoring_status(out, &shown.note))),
+    FieldDefinition::requested_field(
         "test_result",
-        Json::Object(&[Member::new("evaluation_outcome", Json::List(&OUTCOME))]),
+        JsonFieldType::Object(&[JsonMember::new(
+            "evaluation_outcome",
+            JsonFieldType::List(&EVALUATION_OUTCOME),
+        )]),
         "How a machine judges it, in the test pool.",
     )
-    .note(test_result),
+    .note_writer(write_test_result),
 ];
 
-fn info(out: &mut Out, shown: &NoteShown) {
+fn write_info(out: &mut JsonWriter, shown: &RatedNote) {
     let note = &shown.note;
-    out.member(VocabularyWord::same_in_both("text"), |out| {
-        out.text(&note.text)
+    out.write_member(VocabularyWord::same_in_both("text"), |out| {
+        out.write_nonempty_text(&note.text)
     });
-    out.member(VocabularyWord::same_in_both("classification"), |out| {
-        out.text(&note.classification);
+    out.write_member(VocabularyWord::same_in_both("classification"), |out| {
+        out.write_nonempty_text(&note.classification);
     });
     let tags = note
         .misleading_tags
         .split(',')
         .filter(|tag| !tag.is_empty());
-    out.member(VocabularyWord::same_in_both("misleading_tags"), |out| {
-        out.array(tags, Out::text);
+    out.write_member(VocabularyWord::same_in_both("misleading_tags"), |out| {
+        out.write_array(tags, JsonWriter::write_nonempty_text);
     });
-    out.member(VocabularyWord::same_in_both("post_id"), |out| {
-        out.id(note.post_id.get())
+    out.write_member(VocabularyWord::same_in_both("post_id"), |out| {
+        out.write_id(note.post_id.get())
     });
-    out.member(VocabularyWord::same_in_both("trustworthy_sources"), |out| {
-        out.bool(note.trustworthy_sources);
+    out.write_member(VocabularyWord::same_in_both("trustworthy_sources"), |out| {
+        out.write_bool(note.trustworthy_sources);
     });
-    out.member(VocabularyWord::same_in_both("rating_status"), |out| {
-        out.text(shown.status)
+    out.write_member(VocabularyWord::same_in_both("rating_status"), |out| {
+        out.write_nonempty_text(shown.status)
     });
 }
 
 /// There is one model: the count of those who found it helpful and of those who did not.
-fn scoring(out: &mut Out, note: &CommunityNote) {
-    out.member(VocabularyWord::same_in_both("has_access"), |out| {
-        out.bool(true)
+fn write_scoring_status(out: &mut JsonWriter, note: &CommunityNote) {
+    out.write_member(VocabularyWord::same_in_both("has_access"), |out| {
+        out.write_bool(true)
     });
-    out.member(
+    out.write_member(
         VocabularyWord::same_in_both("rating_counts_per_model"),
         |out| {
-            out.array([note], |out, note| {
-                out.object(|out| model(out, note));
+            out.write_array([note], |out, note| {
+                out.write_object(|out| write_rating_model(out, note));
             });
         },
     );
 }
 
-fn model(out: &mut Out, note: &CommunityNote) {
-    out.member(VocabularyWord::same_in_both("model_name"), |out| {
-        out.text("counts")
+fn write_rating_model(out: &mut JsonWriter, note: &CommunityNote) {
+    out.write_member(VocabularyWord::same_in_both("model_name"), |out| {
+        out.write_nonempty_text("counts")
     });
-    out.member(VocabularyWord::same_in_both("value"), |out| {
-        out.object(|out| {
-            out.member(
+    out.write_member(VocabularyWord::same_in_both("value"), |out| {
+        out.write_object(|out| {
+            out.write_member(
                 VocabularyWord::same_in_both("neutral_factor_bucket_counts"),
                 |out| {
-                    out.object(|out| counts(out, note));
+                    out.write_object(|out| write_rating_counts(out, note));
                 },
             );
         });
     });
 }
 
-fn counts(out: &mut Out, note: &CommunityNote) {
-    out.member(VocabularyWord::same_in_both("helpful_count"), |out| {
-        out.int(note.helpful)
+fn write_rating_counts(out: &mut JsonWriter, note: &CommunityNote) {
+    out.write_member(VocabularyWord::same_in_both("helpful_count"), |out| {
+        out.write_int(note.helpful)
     });
-    out.member(VocabularyWord::same_in_both("not_helpful_count"), |out| {
-        out.int(note.not_helpful);
+    out.write_member(VocabularyWord::same_in_both("not_helpful_count"), |out| {
+        out.write_int(note.not_helpful);
     });
 }
 
-fn test_result(out: &mut Out, shown: &NoteShown) {
+fn write_test_result(out: &mut JsonWriter, shown: &RatedNote) {
     if !shown.note.test_mode {
         return;
     }
-    out.object(|out| {
-        out.member(VocabularyWord::same_in_both("evaluation_outcome"), |out| {
-            out.array([shown.bucket], |out, bucket| {
-                out.object(|out| {
-                    out.member(VocabularyWord::same_in_both("evaluator_type"), |out| {
-                        out.text("ClaimOpinion")
+    out.write_object(|out| {
+        out.write_member(VocabularyWord::same_in_both("evaluation_outcome"), |out| {
+            out.write_array([shown.claim_bucket], |out, bucket| {
+                out.write_object(|out| {
+                    out.write_member(VocabularyWord::same_in_both("evaluator_type"), |out| {
+                        out.write_nonempty_text("ClaimOpinion")
                     });
-                    out.member(
+                    out.write_member(
                         VocabularyWord::same_in_both("evaluator_score_bucket"),
-                        |out| out.text(bucket),
+                        |out| out.write_nonempty_text(bucket),
                     );
                 });
             });

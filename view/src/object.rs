@@ -2,16 +2,16 @@
 
 use base::VocabularyWord;
 
-use crate::shown::{Expansion, Shown, When};
+use crate::field_schema::{Expansion, FieldDefinition, FieldInclusion};
 use crate::{
-    communities, connections, likes, lists, media, messages, news, notes, others, places, polls,
-    posts, spaces, trends, usage, users,
+    communities, connections, likes, lists, media, messages, news, notes, places, polls, posts,
+    search_counts, spaces, trends, usage, users,
 };
 
 /// A kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Object {
+pub enum ObjectKind {
     /// A post.
     Post,
     /// A user.
@@ -54,7 +54,7 @@ pub enum Object {
     Like,
 }
 
-impl Object {
+impl ObjectKind {
     /// Every kind.
     pub const ALL: [Self; 20] = [
         Self::Post,
@@ -80,7 +80,7 @@ impl Object {
     ];
 
     /// Its place in [`Self::ALL`].
-    pub(crate) const fn number(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         #[expect(
             clippy::as_conversions,
             reason = "a fieldless enum's number, in a const"
@@ -155,7 +155,7 @@ impl Object {
     }
 
     /// Its fields, in the order in which they are spoken.
-    pub const fn fields(self) -> &'static [Shown] {
+    pub const fn fields(self) -> &'static [FieldDefinition] {
         match self {
             Self::Post => posts::FIELDS,
             Self::User => users::FIELDS,
@@ -175,7 +175,7 @@ impl Object {
             Self::Connection => connections::CONNECTION_FIELDS,
             Self::ComplianceJob => crate::compliance::COMPLIANCE_JOB_FIELDS,
             Self::RulesCount => connections::RULES_COUNT_FIELDS,
-            Self::SearchCount => others::SEARCH_COUNT_FIELDS,
+            Self::SearchCount => search_counts::SEARCH_COUNT_FIELDS,
             Self::Like => likes::FIELDS,
         }
     }
@@ -196,18 +196,18 @@ impl Object {
     /// Every name that its `*.fields` parameter takes: those of both generations, sorted.
     pub fn field_names(self) -> Vec<&'static str> {
         let fields = self.fields().iter();
-        let named = fields.filter(|field| !matches!(field.when, When::Expanded));
-        sorted(named.map(|field| field.name))
+        let named = fields.filter(|field| !matches!(field.inclusion, FieldInclusion::Expanded));
+        sort_names(named.map(|field| field.name))
     }
 
     /// Every name that `expansions` takes when it is what was asked for: those of both
     /// generations, sorted.
     pub fn expansion_names(self) -> Vec<&'static str> {
-        sorted(self.expansions().iter().map(|expansion| expansion.name))
+        sort_names(self.expansions().iter().map(|expansion| expansion.name))
     }
 }
 
-fn sorted(words: impl Iterator<Item = VocabularyWord>) -> Vec<&'static str> {
+fn sort_names(words: impl Iterator<Item = VocabularyWord>) -> Vec<&'static str> {
     let both = words.flat_map(|word| [word.post, word.tweet]);
     let mut names: Vec<_> = both.filter(|name| !name.is_empty()).collect();
     names.sort_unstable();

@@ -3,74 +3,84 @@
 use base::VocabularyWord;
 use store::places::Place;
 
-use crate::out::Out;
-use crate::shown::{Json, Member, Shown, Write};
+use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::json_writer::JsonWriter;
 
 /// Writes a place with the fields of a mask.
-pub(crate) fn write(out: &mut Out, place: &Place, mask: u64) {
-    out.record(FIELDS, mask, |out, write| {
-        if let Write::Place(write) = write {
+pub(crate) fn write(out: &mut JsonWriter, place: &Place, mask: u64) {
+    out.write_fields(FIELDS, mask, |out, write| {
+        if let FieldWriter::Place(write) = write {
             write(out, place);
         }
     });
 }
 
-const KINDS: &[&str] = &["poi", "neighborhood", "city", "admin", "country", "unknown"];
+const PLACE_TYPES: &[&str] = &["poi", "neighborhood", "city", "admin", "country", "unknown"];
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Text, "Id of the place.")
-        .place(|out, place| out.text(&network::places::format_place_id(place.id))),
-    Shown::always("full_name", Json::Text, "Its name and what it lies in.")
-        .place(|out, place| out.text(&place.full_name)),
-    Shown::asked("name", Json::Text, "Its name.").place(|out, place| out.text(&place.name)),
-    Shown::asked("country", Json::Text, "Its country.")
-        .place(|out, place| out.text(&place.country)),
-    Shown::asked(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the place.").place_writer(
+        |out, place| out.write_nonempty_text(&network::places::format_place_id(place.id)),
+    ),
+    FieldDefinition::default_field(
+        "full_name",
+        JsonFieldType::Text,
+        "Its name and what it lies in.",
+    )
+    .place_writer(|out, place| out.write_nonempty_text(&place.full_name)),
+    FieldDefinition::requested_field("name", JsonFieldType::Text, "Its name.")
+        .place_writer(|out, place| out.write_nonempty_text(&place.name)),
+    FieldDefinition::requested_field("country", JsonFieldType::Text, "Its country.")
+        .place_writer(|out, place| out.write_nonempty_text(&place.country)),
+    FieldDefinition::requested_field(
         "country_code",
-        Json::Text,
+        JsonFieldType::Text,
         "Its country, ISO 3166-1 alpha-2.",
     )
-    .place(|out, place| out.text(&place.country_code)),
-    Shown::asked("place_type", Json::OneOf(KINDS), "The kind of place.")
-        .place(|out, place| out.text(&place.kind)),
-    Shown::asked(
+    .place_writer(|out, place| out.write_nonempty_text(&place.country_code)),
+    FieldDefinition::requested_field(
+        "place_type",
+        JsonFieldType::OneOf(PLACE_TYPES),
+        "The kind of place.",
+    )
+    .place_writer(|out, place| out.write_nonempty_text(&place.kind)),
+    FieldDefinition::requested_field(
         "geo",
-        Json::Object(&[
-            Member::new("type", Json::OneOf(&["Feature"])),
-            Member::new("bbox", Json::List(&Json::Real)),
-            Member::new("properties", Json::Any),
+        JsonFieldType::Object(&[
+            JsonMember::new("type", JsonFieldType::OneOf(&["Feature"])),
+            JsonMember::new("bbox", JsonFieldType::List(&JsonFieldType::Real)),
+            JsonMember::new("properties", JsonFieldType::Any),
         ]),
         "Its bounds: west, south, east, north.",
     )
-    .place(geo),
-    Shown::asked(
+    .place_writer(write_geo),
+    FieldDefinition::requested_field(
         "contained_within",
-        Json::List(&Json::Text),
+        JsonFieldType::List(&JsonFieldType::Text),
         "The places that it lies in.",
     )
-    .place(within),
+    .place_writer(write_contained_within),
 ];
 
-fn geo(out: &mut Out, place: &Place) {
+fn write_geo(out: &mut JsonWriter, place: &Place) {
     if place.bbox.is_empty() {
         return;
     }
-    out.object(|out| {
-        out.member(VocabularyWord::same_in_both("type"), |out| {
-            out.text("Feature")
+    out.write_object(|out| {
+        out.write_member(VocabularyWord::same_in_both("type"), |out| {
+            out.write_nonempty_text("Feature")
         });
-        out.member(VocabularyWord::same_in_both("bbox"), |out| {
-            out.raw(&place.bbox)
+        out.write_member(VocabularyWord::same_in_both("bbox"), |out| {
+            out.write_raw(&place.bbox)
         });
         // Always there, and nothing in it.
-        out.member(VocabularyWord::same_in_both("properties"), |out| {
-            out.object(|_| {})
+        out.write_member(VocabularyWord::same_in_both("properties"), |out| {
+            out.write_object(|_| {})
         });
     });
 }
 
-fn within(out: &mut Out, place: &Place) {
+fn write_contained_within(out: &mut JsonWriter, place: &Place) {
     if !place.contained_within.is_empty() {
-        out.array(place.contained_within.split(','), Out::quoted);
+        out.write_array(place.contained_within.split(','), JsonWriter::write_text);
     }
 }

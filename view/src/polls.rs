@@ -3,63 +3,69 @@
 use base::{Time, VocabularyWord};
 use store::polls::Poll;
 
-use crate::out::Out;
-use crate::shown::{Json, Member, Shown, Write};
+use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::json_writer::JsonWriter;
 
 /// A poll, and when it is looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct PollFacts<'a> {
+pub(crate) struct PollRenderContext<'a> {
     pub(crate) poll: &'a Poll,
     pub(crate) now: Time,
 }
 
 /// Writes a poll with the fields of a mask.
-pub(crate) fn write(out: &mut Out, facts: PollFacts<'_>, mask: u64) {
-    out.record(FIELDS, mask, |out, write| {
-        if let Write::Poll(write) = write {
+pub(crate) fn write(out: &mut JsonWriter, facts: PollRenderContext<'_>, mask: u64) {
+    out.write_fields(FIELDS, mask, |out, write| {
+        if let FieldWriter::Poll(write) = write {
             write(out, facts);
         }
     });
 }
 
-const OPTION: Json = Json::Object(&[
-    Member::new("position", Json::Int),
-    Member::new("label", Json::Text),
-    Member::new("votes", Json::Int),
+const OPTION: JsonFieldType = JsonFieldType::Object(&[
+    JsonMember::new("position", JsonFieldType::Int),
+    JsonMember::new("label", JsonFieldType::Text),
+    JsonMember::new("votes", JsonFieldType::Int),
 ]);
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the poll.").poll(|out, facts| out.id(facts.poll.id)),
-    Shown::always("options", Json::List(&OPTION), "What can be voted for.").poll(options),
-    Shown::asked(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the poll.")
+        .poll_writer(|out, facts| out.write_id(facts.poll.id)),
+    FieldDefinition::default_field(
+        "options",
+        JsonFieldType::List(&OPTION),
+        "What can be voted for.",
+    )
+    .poll_writer(write_options),
+    FieldDefinition::requested_field(
         "voting_status",
-        Json::OneOf(&["open", "closed"]),
+        JsonFieldType::OneOf(&["open", "closed"]),
         "Whether votes are taken.",
     )
-    .poll(|out, facts| {
-        out.text(if facts.poll.is_open(facts.now) {
+    .poll_writer(|out, facts| {
+        out.write_nonempty_text(if facts.poll.is_open(facts.now) {
             "open"
         } else {
             "closed"
         });
     }),
-    Shown::asked("end_datetime", Json::Time, "When it ends.")
-        .poll(|out, facts| out.time(facts.poll.ends_at)),
-    Shown::asked("duration_minutes", Json::Int, "How long it lasts.")
-        .poll(|out, facts| out.int(facts.poll.duration_minutes)),
+    FieldDefinition::requested_field("end_datetime", JsonFieldType::Time, "When it ends.")
+        .poll_writer(|out, facts| out.write_time(facts.poll.ends_at)),
+    FieldDefinition::requested_field("duration_minutes", JsonFieldType::Int, "How long it lasts.")
+        .poll_writer(|out, facts| out.write_int(facts.poll.duration_minutes)),
 ];
 
-fn options(out: &mut Out, facts: PollFacts<'_>) {
-    out.array(&facts.poll.options, |out, option| {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("position"), |out| {
-                out.int(option.number)
+fn write_options(out: &mut JsonWriter, facts: PollRenderContext<'_>) {
+    out.write_array(&facts.poll.options, |out, option| {
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("position"), |out| {
+                out.write_int(option.number)
             });
-            out.member(VocabularyWord::same_in_both("label"), |out| {
-                out.quoted(&option.label)
+            out.write_member(VocabularyWord::same_in_both("label"), |out| {
+                out.write_text(&option.label)
             });
-            out.member(VocabularyWord::same_in_both("votes"), |out| {
-                out.int(option.votes)
+            out.write_member(VocabularyWord::same_in_both("votes"), |out| {
+                out.write_int(option.votes)
             });
         });
     });

@@ -9,151 +9,193 @@ use network::visibility::{Viewer, Visibility, space_visibility};
 use store::spaces::{self as stored, Space, SpaceRole, SpaceTopic};
 use store::{Tx, users};
 
-use crate::answer::Speaker;
-use crate::out::Out;
-use crate::shown::{Expansion, Json, Reach, Shown, Write};
-use crate::wants::bit_of;
-use crate::world::{Target, World};
-use crate::{Answer, Asked, Object, Spoken, Wants};
+use crate::field_schema::{
+    Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType,
+};
+use crate::field_selection::field_bit;
+use crate::json_writer::JsonWriter;
+use crate::loader::{ExpansionTarget, LoadedObjects};
+use crate::response::ResponseRenderer;
+use crate::{FieldSelection, LookupKeys, ObjectKind, RenderOptions, ResponsePayload};
 
 /// A space and what is known around it.
 #[derive(Clone, Copy)]
-pub(crate) struct SpaceFacts<'a> {
+pub(crate) struct SpaceRenderContext<'a> {
     pub(crate) space: &'a Space,
-    around: &'a Around,
+    relations: &'a SpaceRelations,
 }
 
 /// Who and what belongs to some spaces.
 #[derive(Debug, Default)]
-struct Around {
-    parts: HashMap<(i64, SpaceRole), Vec<UserId>>,
+struct SpaceRelations {
+    users_by_role: HashMap<(i64, SpaceRole), Vec<UserId>>,
     topics: HashMap<i64, Vec<i64>>,
 }
 
-impl<'a> SpaceFacts<'a> {
-    fn those(self, role: SpaceRole) -> &'a [UserId] {
-        let those = self.around.parts.get(&(self.space.id, role));
+impl<'a> SpaceRenderContext<'a> {
+    fn users_with_role(self, role: SpaceRole) -> &'a [UserId] {
+        let those = self.relations.users_by_role.get(&(self.space.id, role));
         those.map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn topics(self) -> &'a [i64] {
-        let topics = self.around.topics.get(&self.space.id);
+    fn topic_ids(self) -> &'a [i64] {
+        let topics = self.relations.topics.get(&self.space.id);
         topics.map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Text, "Id of the space.")
-        .space(|out, facts| out.quoted(&encode_base62(facts.space.id))),
-    Shown::always(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the space.")
+        .space_writer(|out, facts| out.write_text(&encode_base62(facts.space.id))),
+    FieldDefinition::default_field(
         "state",
-        Json::OneOf(&["live", "scheduled", "ended"]),
+        JsonFieldType::OneOf(&["live", "scheduled", "ended"]),
         "Whether it takes place.",
     )
-    .space(|out, facts| out.quoted(facts.space.state.name())),
-    Shown::asked("created_at", Json::Time, "When it was made.")
-        .space(|out, facts| out.time(facts.space.created_at)),
-    Shown::asked("ended_at", Json::Time, "When it ended.")
-        .space(|out, facts| known(out, facts.space.ended_at)),
-    Shown::asked("is_ticketed", Json::Bool, "Whether it takes a ticket.")
-        .space(|out, facts| out.bool(facts.space.ticketed)),
-    Shown::asked("lang", Json::Text, "Its language.")
-        .space(|out, facts| out.text(&facts.space.lang)),
-    Shown::asked("participant_count", Json::Int, "Users in it.")
-        .space(|out, facts| out.int(facts.space.participant_count)),
-    Shown::asked("scheduled_start", Json::Time, "When it is to start.")
-        .space(|out, facts| known(out, facts.space.scheduled_start)),
-    Shown::asked("started_at", Json::Time, "When it started.")
-        .space(|out, facts| known(out, facts.space.started_at)),
-    Shown::asked(
+    .space_writer(|out, facts| out.write_text(facts.space.state.name())),
+    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it was made.")
+        .space_writer(|out, facts| out.write_time(facts.space.created_at)),
+    FieldDefinition::requested_field("ended_at", JsonFieldType::Time, "When it ended.")
+        .space_writer(|out, facts| write_optional_time(out, facts.space.ended_at)),
+    FieldDefinition::requested_field(
+        "is_ticketed",
+        JsonFieldType::Bool,
+        "Whether it takes a ticket.",
+    )
+    .space_writer(|out, facts| out.write_bool(facts.space.ticketed)),
+    FieldDefinition::requested_field("lang", JsonFieldType::Text, "Its language.")
+        .space_writer(|out, facts| out.write_nonempty_text(&facts.space.lang)),
+    FieldDefinition::requested_field("participant_count", JsonFieldType::Int, "Users in it.")
+        .space_writer(|out, facts| out.write_int(facts.space.participant_count)),
+    FieldDefinition::requested_field(
+        "scheduled_start",
+        JsonFieldType::Time,
+        "When it is to start.",
+    )
+    .space_writer(|out, facts| write_optional_time(out, facts.space.scheduled_start)),
+    FieldDefinition::requested_field("started_at", JsonFieldType::Time, "When it started.")
+        .space_writer(|out, facts| write_optional_time(out, facts.space.started_at)),
+    FieldDefinition::requested_field(
         "subscriber_count",
-        Json::Int,
+        JsonFieldType::Int,
         "Users who want to be reminded.",
     )
-    .space(|out, facts| out.int(facts.space.subscriber_count)),
-    Shown::asked("title", Json::Text, "Its title.")
-        .space(|out, facts| out.text(&facts.space.title)),
-    Shown::asked("updated_at", Json::Time, "When it last changed.")
-        .space(|out, facts| out.time(facts.space.updated_at)),
-    Shown::asked("creator_id", Json::Id, "Who made it.")
-        .space(|out, facts| out.id(facts.space.creator_id.get())),
-    Shown::asked("host_ids", Json::List(&Json::Id), "Its hosts.")
-        .space(|out, facts| ids(out, facts.those(SpaceRole::Host))),
-    Shown::asked(
+    .space_writer(|out, facts| out.write_int(facts.space.subscriber_count)),
+    FieldDefinition::requested_field("title", JsonFieldType::Text, "Its title.")
+        .space_writer(|out, facts| out.write_nonempty_text(&facts.space.title)),
+    FieldDefinition::requested_field("updated_at", JsonFieldType::Time, "When it last changed.")
+        .space_writer(|out, facts| out.write_time(facts.space.updated_at)),
+    FieldDefinition::requested_field("creator_id", JsonFieldType::Id, "Who made it.")
+        .space_writer(|out, facts| out.write_id(facts.space.creator_id.get())),
+    FieldDefinition::requested_field(
+        "host_ids",
+        JsonFieldType::List(&JsonFieldType::Id),
+        "Its hosts.",
+    )
+    .space_writer(|out, facts| write_user_ids(out, facts.users_with_role(SpaceRole::Host))),
+    FieldDefinition::requested_field(
         "invited_user_ids",
-        Json::List(&Json::Id),
+        JsonFieldType::List(&JsonFieldType::Id),
         "Who was invited to speak.",
     )
-    .space(|out, facts| ids(out, facts.those(SpaceRole::Invited))),
-    Shown::asked("speaker_ids", Json::List(&Json::Id), "Who has spoken.")
-        .space(|out, facts| ids(out, facts.those(SpaceRole::Speaker))),
-    Shown::asked("topic_ids", Json::List(&Json::Id), "Its topics.").space(|out, facts| {
-        if !facts.topics().is_empty() {
-            out.array(facts.topics(), |out, id| out.id(*id));
+    .space_writer(|out, facts| write_user_ids(out, facts.users_with_role(SpaceRole::Invited))),
+    FieldDefinition::requested_field(
+        "speaker_ids",
+        JsonFieldType::List(&JsonFieldType::Id),
+        "Who has spoken.",
+    )
+    .space_writer(|out, facts| write_user_ids(out, facts.users_with_role(SpaceRole::Speaker))),
+    FieldDefinition::requested_field(
+        "topic_ids",
+        JsonFieldType::List(&JsonFieldType::Id),
+        "Its topics.",
+    )
+    .space_writer(|out, facts| {
+        if !facts.topic_ids().is_empty() {
+            out.write_array(facts.topic_ids(), |out, id| out.write_id(*id));
         }
     }),
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("creator_id", Object::User, "creator_id")
-        .by_space(|facts, to| to.push(Target::User(facts.space.creator_id))),
-    Expansion::new("host_ids", Object::User, "host_ids")
-        .by_space(|facts, to| users_of(facts, SpaceRole::Host, to)),
-    Expansion::new("invited_user_ids", Object::User, "invited_user_ids")
-        .by_space(|facts, to| users_of(facts, SpaceRole::Invited, to)),
-    Expansion::new("speaker_ids", Object::User, "speaker_ids")
-        .by_space(|facts, to| users_of(facts, SpaceRole::Speaker, to)),
-    Expansion::new("topic_ids", Object::Topic, "topic_ids")
-        .by_space(|facts, to| to.extend(facts.topics().iter().copied().map(Target::Topic))),
+    Expansion::new("creator_id", ObjectKind::User, "creator_id")
+        .space_resolver(|facts, to| to.push(ExpansionTarget::User(facts.space.creator_id))),
+    Expansion::new("host_ids", ObjectKind::User, "host_ids")
+        .space_resolver(|facts, to| push_users_with_role(facts, SpaceRole::Host, to)),
+    Expansion::new("invited_user_ids", ObjectKind::User, "invited_user_ids")
+        .space_resolver(|facts, to| push_users_with_role(facts, SpaceRole::Invited, to)),
+    Expansion::new("speaker_ids", ObjectKind::User, "speaker_ids")
+        .space_resolver(|facts, to| push_users_with_role(facts, SpaceRole::Speaker, to)),
+    Expansion::new("topic_ids", ObjectKind::Topic, "topic_ids").space_resolver(|facts, to| {
+        to.extend(
+            facts
+                .topic_ids()
+                .iter()
+                .copied()
+                .map(ExpansionTarget::Topic),
+        )
+    }),
 ];
 
-pub(crate) const TOPIC_FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the topic.").topic(|out, topic| out.id(topic.id)),
-    Shown::always("name", Json::Text, "Its name.").topic(|out, topic| out.quoted(&topic.name)),
-    Shown::asked("description", Json::Text, "What it is about.")
-        .topic(|out, topic| out.text(&topic.description)),
+pub(crate) const TOPIC_FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the topic.")
+        .topic_writer(|out, topic| out.write_id(topic.id)),
+    FieldDefinition::default_field("name", JsonFieldType::Text, "Its name.")
+        .topic_writer(|out, topic| out.write_text(&topic.name)),
+    FieldDefinition::requested_field("description", JsonFieldType::Text, "What it is about.")
+        .topic_writer(|out, topic| out.write_nonempty_text(&topic.description)),
 ];
 
-fn known(out: &mut Out, at: Option<base::Time>) {
+fn write_optional_time(out: &mut JsonWriter, at: Option<base::Time>) {
     if let Some(at) = at {
-        out.time(at);
+        out.write_time(at);
     }
 }
 
-fn ids(out: &mut Out, users: &[UserId]) {
+fn write_user_ids(out: &mut JsonWriter, users: &[UserId]) {
     if !users.is_empty() {
-        out.array(users, |out, user| out.id(user.get()));
+        out.write_array(users, |out, user| out.write_id(user.get()));
     }
 }
 
-fn users_of<'a>(facts: SpaceFacts<'a>, role: SpaceRole, to: &mut Vec<Target<'a>>) {
-    to.extend(facts.those(role).iter().copied().map(Target::User));
+fn push_users_with_role<'a>(
+    facts: SpaceRenderContext<'a>,
+    role: SpaceRole,
+    to: &mut Vec<ExpansionTarget<'a>>,
+) {
+    to.extend(
+        facts
+            .users_with_role(role)
+            .iter()
+            .copied()
+            .map(ExpansionTarget::User),
+    );
 }
 
 /// Writes a topic with the fields of a mask.
-pub(crate) fn write_topic(out: &mut Out, topic: &SpaceTopic, mask: u64) {
-    out.record(TOPIC_FIELDS, mask, |out, write| {
-        if let Write::Topic(write) = write {
+pub(crate) fn write_topic(out: &mut JsonWriter, topic: &SpaceTopic, mask: u64) {
+    out.write_fields(TOPIC_FIELDS, mask, |out, write| {
+        if let FieldWriter::Topic(write) = write {
             write(out, topic);
         }
     });
 }
 
 /// Spaces in their order; those that may not be seen are left out.
-pub fn spaces(
+pub fn render_spaces(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     page: &[Space],
-    wants: &Wants,
-    spoken: Spoken,
-) -> Result<Answer, Fault> {
-    spaces_asked(
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> Result<ResponsePayload, Fault> {
+    render_space_lookup(
         tx,
         viewer,
         page,
-        wants,
-        spoken,
-        Asked {
+        selection,
+        options,
+        LookupKeys {
             parameter: "ids",
             values: &[],
         },
@@ -162,65 +204,69 @@ pub fn spaces(
 
 /// The spaces that were asked for, in the order in which they were found; for each that may not
 /// be seen, an error.
-pub fn spaces_asked(
+pub fn render_space_lookup(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     found: &[Space],
-    wants: &Wants,
-    spoken: Spoken,
-    asked: Asked<'_, String>,
-) -> Result<Answer, Fault> {
-    let around = Around::load(tx, found, wants)?;
-    let facts = |space| SpaceFacts {
+    selection: &FieldSelection,
+    options: RenderOptions,
+    asked: LookupKeys<'_, String>,
+) -> Result<ResponsePayload, Fault> {
+    let around = SpaceRelations::load_relations(tx, found, selection)?;
+    let facts = |space| SpaceRenderContext {
         space,
-        around: &around,
+        relations: &around,
     };
     let mut creators: Vec<_> = found.iter().map(|space| space.creator_id).collect();
     creators.sort_unstable();
     creators.dedup();
     let creators = users::find_by_ids(tx, &creators)?;
     let mut targets = Vec::new();
-    for expansion in wants.expansions() {
-        if let Reach::Space(reach) = expansion.reach {
+    for expansion in selection.requested_expansions() {
+        if let ExpansionResolver::Space(reach) = expansion.resolver {
             for space in found {
                 reach(facts(space), &mut targets);
             }
         }
     }
-    let world = World::of_targets(tx, viewer, creators, targets, wants)?;
+    let objects = LoadedObjects::load_for_targets(tx, viewer, creators, targets, selection)?;
     let seen = |space: &&Space| {
-        space_visibility(space, world.users.get(space.creator_id)) == Visibility::Visible
+        space_visibility(space, objects.users.get(space.creator_id)) == Visibility::Visible
     };
     let shown: Vec<_> = found.iter().filter(seen).map(facts).collect();
-    let errors = missing(&shown, asked);
-    let speaker = Speaker {
-        world: &world,
-        wants,
-        spoken,
+    let errors = missing_space_errors(&shown, asked);
+    let speaker = ResponseRenderer {
+        objects: &objects,
+        selection,
+        options,
     };
     let lead = |reach, facts, to: &mut Vec<_>| {
-        if let Reach::Space(reach) = reach {
+        if let ExpansionResolver::Space(reach) = reach {
             reach(facts, to);
         }
     };
-    Ok(speaker.answer(&shown, errors, 384, lead, write))
+    Ok(speaker.render_response(&shown, errors, 384, lead, write))
 }
 
 /// One space that was asked for; `data` is an object.
-pub fn space(
+pub fn render_space(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     found: Option<Space>,
-    wants: &Wants,
-    spoken: Spoken,
-    asked: Asked<'_, String>,
-) -> Result<Answer, Fault> {
+    selection: &FieldSelection,
+    options: RenderOptions,
+    asked: LookupKeys<'_, String>,
+) -> Result<ResponsePayload, Fault> {
     let found: Vec<Space> = found.into_iter().collect();
-    spaces_asked(tx, viewer, &found, wants, spoken, asked).map(Answer::single)
+    render_space_lookup(tx, viewer, &found, selection, options, asked)
+        .map(ResponsePayload::into_single)
 }
 
 /// What was asked for and is not shown, each once.
-fn missing(shown: &[SpaceFacts<'_>], asked: Asked<'_, String>) -> Vec<Refusal> {
+fn missing_space_errors(
+    shown: &[SpaceRenderContext<'_>],
+    asked: LookupKeys<'_, String>,
+) -> Vec<Refusal> {
     let shown: Vec<String> = shown
         .iter()
         .map(|facts| encode_base62(facts.space.id))
@@ -235,23 +281,31 @@ fn missing(shown: &[SpaceFacts<'_>], asked: Asked<'_, String>) -> Vec<Refusal> {
     errors
 }
 
-fn write(out: &mut Out, facts: SpaceFacts<'_>, mask: u64) {
-    out.record(FIELDS, mask, |out, write| {
-        if let Write::Space(write) = write {
+fn write(out: &mut JsonWriter, facts: SpaceRenderContext<'_>, mask: u64) {
+    out.write_fields(FIELDS, mask, |out, write| {
+        if let FieldWriter::Space(write) = write {
             write(out, facts);
         }
     });
 }
 
-impl Around {
+impl SpaceRelations {
     /// Only what a field shows.
-    fn load(tx: &mut Tx<'_>, spaces: &[Space], wants: &Wants) -> Result<Self, Fault> {
-        let shows = |field| wants.of_root() & bit_of(Object::Space, field) != 0;
+    fn load_relations(
+        tx: &mut Tx<'_>,
+        spaces: &[Space],
+        selection: &FieldSelection,
+    ) -> Result<Self, Fault> {
+        let shows = |field| selection.root_mask() & field_bit(ObjectKind::Space, field) != 0;
         let ids: Vec<i64> = spaces.iter().map(|space| space.id).collect();
         let mut around = Self::default();
         if shows("host_ids") || shows("invited_user_ids") || shows("speaker_ids") {
             for (space, role, user) in stored::list_hosts_and_speakers(tx, &ids)? {
-                around.parts.entry((space, role)).or_default().push(user);
+                around
+                    .users_by_role
+                    .entry((space, role))
+                    .or_default()
+                    .push(user);
             }
         }
         if shows("topic_ids") {

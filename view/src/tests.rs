@@ -15,16 +15,16 @@ use store::media::Media;
 use store::posts::{Post, PostState};
 use store::users::User;
 
-use crate::world::World;
-use crate::{Answer, Object, Spoken, Wants};
+use crate::loader::LoadedObjects;
+use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-pub(crate) const POSTS: Spoken = Spoken {
-    speech: Vocabulary::Post,
-    both_metrics: false,
+pub(crate) const POSTS: RenderOptions = RenderOptions {
+    vocabulary: Vocabulary::Post,
+    both_metric_names: false,
 };
-pub(crate) const TWEETS: Spoken = Spoken {
-    speech: Vocabulary::Tweet,
-    both_metrics: false,
+pub(crate) const TWEETS: RenderOptions = RenderOptions {
+    vocabulary: Vocabulary::Tweet,
+    both_metric_names: false,
 };
 
 /// 2026-11-21T04:05:06.789Z
@@ -108,56 +108,62 @@ pub(crate) fn media(id: i64, kind: &str, owner: i64) -> Media {
 }
 
 /// The records of an answer without a store; the first `roots` posts or users were asked for.
-pub(crate) fn world(
+pub(crate) fn loaded_objects(
     viewer: Viewer,
-    wants: &Wants,
+    selection: &FieldSelection,
     roots: usize,
     posts: Vec<Post>,
     users: Vec<User>,
     media: Vec<Media>,
-) -> World {
-    let mut world = World::new(viewer, NOW, wants);
-    world.posts.fill(posts, |post| post.id);
-    world.users.fill(users, |user| user.id);
-    world.media.fill(media, |media| media.id.get());
-    world.roots = roots;
-    world.shorten();
-    world
+) -> LoadedObjects {
+    let mut objects = LoadedObjects::new(viewer, NOW, selection);
+    objects.posts.extend_distinct(posts, |post| post.id);
+    objects.users.extend_distinct(users, |user| user.id);
+    objects.media.extend_distinct(media, |media| media.id.get());
+    objects.root_count = roots;
+    objects.compute_short_texts();
+    objects
 }
 
-pub(crate) fn wants(root: Object, asked: &[(Object, &str)], expansions: &str) -> Wants {
-    let mut wants = Wants::defaults(root);
+pub(crate) fn field_selection(
+    root: ObjectKind,
+    asked: &[(ObjectKind, &str)],
+    expansions: &str,
+) -> FieldSelection {
+    let mut selection = FieldSelection::defaults(root);
     for (object, names) in asked {
-        wants
-            .ask_fields(*object, object.fields_param().post, names)
+        selection
+            .add_fields_param(*object, object.fields_param().post, names)
             .unwrap();
     }
     if !expansions.is_empty() {
-        wants.ask_expansions("expansions", expansions).unwrap();
+        selection
+            .add_expansions_param("expansions", expansions)
+            .unwrap();
     }
-    wants
+    selection
 }
 
 /// Every field of an object, and every way on from it.
-pub(crate) fn everything(root: Object) -> Wants {
-    let mut wants = Wants::defaults(root);
-    for object in Object::ALL {
+pub(crate) fn full_field_selection(root: ObjectKind) -> FieldSelection {
+    let mut selection = FieldSelection::defaults(root);
+    for object in ObjectKind::ALL {
         let names = object.field_names().join(",");
-        wants
-            .ask_fields(object, object.fields_param().post, &names)
+        selection
+            .add_fields_param(object, object.fields_param().post, &names)
             .unwrap();
     }
-    wants
-        .ask_expansions("expansions", &root.expansion_names().join(","))
+    selection
+        .add_expansions_param("expansions", &root.expansion_names().join(","))
         .unwrap();
-    wants.allow_email();
-    wants
+    selection.allow_email();
+    selection
 }
 
 pub(crate) fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-pub(crate) fn data(answer: &Answer) -> Value {
+pub(crate) fn data(answer: &ResponsePayload) -> Value {
     json(&answer.data)
 }

@@ -3,67 +3,84 @@
 use base::Time;
 use store::topics::TrendingTopic;
 
-use crate::shown::{Json, Shown, Write};
-use crate::{Answer, Object, Spoken, Wants};
+use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType};
+use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
 /// A trend, and the moment at which it is looked at.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TrendFacts<'a> {
+pub(crate) struct TrendRenderContext<'a> {
     trend: &'a TrendingTopic,
     now: Time,
 }
 
 /// What trends, in its order.
-pub fn trends(page: &[TrendingTopic], wants: &Wants, spoken: Spoken) -> Answer {
-    let mask = wants.of_included(Object::Trend);
-    speak(page, Time::from_ms(0), spoken, (TREND_FIELDS, mask))
+pub fn render_trends(
+    page: &[TrendingTopic],
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    let mask = selection.included_mask(ObjectKind::Trend);
+    render_trend_rows(page, Time::from_ms(0), options, (TREND_FIELDS, mask))
 }
 
 /// What trends for a user, in its order.
-pub fn personal_trends(page: &[TrendingTopic], now: Time, wants: &Wants, spoken: Spoken) -> Answer {
-    let mask = wants.of_included(Object::PersonalizedTrend);
-    speak(page, now, spoken, (PERSONALIZED_TREND_FIELDS, mask))
-}
-
-fn speak(
+pub fn render_personal_trends(
     page: &[TrendingTopic],
     now: Time,
-    spoken: Spoken,
-    (fields, mask): (&[Shown], u64),
-) -> Answer {
-    Answer::of_rows(spoken, page, 96, |out, trend| {
-        out.record(fields, mask, |out, write| {
-            if let Write::Trend(write) = write {
-                write(out, TrendFacts { trend, now });
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    let mask = selection.included_mask(ObjectKind::PersonalizedTrend);
+    render_trend_rows(page, now, options, (PERSONALIZED_TREND_FIELDS, mask))
+}
+
+fn render_trend_rows(
+    page: &[TrendingTopic],
+    now: Time,
+    options: RenderOptions,
+    (fields, mask): (&[FieldDefinition], u64),
+) -> ResponsePayload {
+    ResponsePayload::from_rows(options, page, 96, |out, trend| {
+        out.write_fields(fields, mask, |out, write| {
+            if let FieldWriter::Trend(write) = write {
+                write(out, TrendRenderContext { trend, now });
             }
         });
     })
 }
 
-pub(crate) const TREND_FIELDS: &[Shown] = &[
-    Shown::always("trend_name", Json::Text, "Its name.")
-        .trend(|out, facts| out.text(&facts.trend.name)),
+pub(crate) const TREND_FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("trend_name", JsonFieldType::Text, "Its name.")
+        .trend_writer(|out, facts| out.write_nonempty_text(&facts.trend.name)),
     // The newer generation kept this name.
-    Shown::always("tweet_count", Json::Int, "Posts about it in the last day.")
-        .trend(|out, facts| out.int(facts.trend.posts)),
+    FieldDefinition::default_field(
+        "tweet_count",
+        JsonFieldType::Int,
+        "Posts about it in the last day.",
+    )
+    .trend_writer(|out, facts| out.write_int(facts.trend.posts)),
 ];
 
-pub(crate) const PERSONALIZED_TREND_FIELDS: &[Shown] = &[
-    Shown::always("trend_name", Json::Text, "Its name.")
-        .trend(|out, facts| out.text(&facts.trend.name)),
-    Shown::always("category", Json::Text, "Its category.")
-        .trend(|out, facts| out.text(category(&facts.trend.topic))),
-    Shown::always(
+pub(crate) const PERSONALIZED_TREND_FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("trend_name", JsonFieldType::Text, "Its name.")
+        .trend_writer(|out, facts| out.write_nonempty_text(&facts.trend.name)),
+    FieldDefinition::default_field("category", JsonFieldType::Text, "Its category.")
+        .trend_writer(|out, facts| out.write_nonempty_text(trend_category(&facts.trend.topic))),
+    FieldDefinition::default_field(
         "post_count",
-        Json::Text,
+        JsonFieldType::Text,
         "Posts about it in the last week, in words.",
     )
-    .trend(|out, facts| out.text(&posts(facts.trend.posts))),
-    Shown::always("trending_since", Json::Text, "Since when, in words.")
-        .trend(|out, facts| out.text(&since(facts))),
+    .trend_writer(|out, facts| out.write_nonempty_text(&format_post_count(facts.trend.posts))),
+    FieldDefinition::default_field(
+        "trending_since",
+        JsonFieldType::Text,
+        "Since when, in words.",
+    )
+    .trend_writer(|out, facts| out.write_nonempty_text(&format_trending_since(facts))),
 ];
 
-fn category(topic: &str) -> &'static str {
+fn trend_category(topic: &str) -> &'static str {
     if topic.starts_with('$') {
         "Finance"
     } else {
@@ -71,7 +88,7 @@ fn category(topic: &str) -> &'static str {
     }
 }
 
-fn posts(count: i64) -> String {
+fn format_post_count(count: i64) -> String {
     match count {
         1 => "1 post".to_owned(),
         0..1_000 => format!("{count} posts"),
@@ -84,7 +101,7 @@ fn posts(count: i64) -> String {
     }
 }
 
-fn since(facts: TrendFacts<'_>) -> String {
+fn format_trending_since(facts: TrendRenderContext<'_>) -> String {
     match facts.now.ms().div_euclid(3_600_000) - facts.trend.since {
         ..1 => "Trending now".to_owned(),
         1 => "Trending for 1 hour".to_owned(),

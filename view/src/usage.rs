@@ -2,17 +2,17 @@
 
 use base::{Time, VocabularyWord};
 
-use crate::out::Out;
-use crate::shown::{Json, Member, Shown, Write};
-use crate::{Answer, Object, Spoken, Wants};
+use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::json_writer::JsonWriter;
+use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
 /// What an app was given. Every app is a project of its own.
 #[derive(Clone, Debug)]
-pub struct UsageShown {
+pub struct ProjectUsage {
     /// The app.
     pub app: i64,
     /// The most in a month.
-    pub cap: i64,
+    pub monthly_cap: i64,
     /// Since the month began.
     pub this_month: i64,
     /// Day of the month on which counting starts anew.
@@ -22,92 +22,100 @@ pub struct UsageShown {
 }
 
 /// What an app was given; `data` is an object.
-pub fn usage(shown: &UsageShown, wants: &Wants, spoken: Spoken) -> Answer {
-    let mask = wants.of_included(Object::Usage);
-    let mut out = Out::new(spoken, 512);
-    out.record(USAGE_FIELDS, mask, |out, write| {
-        if let Write::Usage(write) = write {
+pub fn render_usage(
+    shown: &ProjectUsage,
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
+    let mask = selection.included_mask(ObjectKind::Usage);
+    let mut out = JsonWriter::new(options, 512);
+    out.write_fields(USAGE_FIELDS, mask, |out, write| {
+        if let FieldWriter::Usage(write) = write {
             write(out, shown);
         }
     });
-    Answer {
+    ResponsePayload {
         data: out.finish(),
         count: 1,
-        ..Answer::default()
+        ..ResponsePayload::default()
     }
 }
 
 // Figures are texts here, as in the contract.
-const DAY: Json = Json::Object(&[
-    Member::new("date", Json::Time),
-    Member::new("usage", Json::Text),
+const DAILY_USAGE: JsonFieldType = JsonFieldType::Object(&[
+    JsonMember::new("date", JsonFieldType::Time),
+    JsonMember::new("usage", JsonFieldType::Text),
 ]);
 
-const APP_DAYS: Json = Json::Object(&[
-    Member::new("client_app_id", Json::Id),
-    Member::new("usage", Json::List(&DAY)),
-    Member::new("usage_result_count", Json::Int),
+const APP_DAILY_USAGE: JsonFieldType = JsonFieldType::Object(&[
+    JsonMember::new("client_app_id", JsonFieldType::Id),
+    JsonMember::new("usage", JsonFieldType::List(&DAILY_USAGE)),
+    JsonMember::new("usage_result_count", JsonFieldType::Int),
 ]);
 
-pub(crate) const USAGE_FIELDS: &[Shown] = &[
-    Shown::always(
+pub(crate) const USAGE_FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field(
         "cap_reset_day",
-        Json::Int,
+        JsonFieldType::Int,
         "Day of the month on which counting starts anew.",
     )
-    .usage(|out, shown| out.int(shown.reset_day)),
-    Shown::always(
+    .usage_writer(|out, shown| out.write_int(shown.reset_day)),
+    FieldDefinition::default_field(
         "daily_client_app_usage",
-        Json::List(&APP_DAYS),
+        JsonFieldType::List(&APP_DAILY_USAGE),
         "Posts a day by app.",
     )
-    .usage(|out, shown| out.array([shown], app)),
-    Shown::always(
+    .usage_writer(|out, shown| out.write_array([shown], write_app_usage)),
+    FieldDefinition::default_field(
         "daily_project_usage",
-        Json::Object(&[
-            Member::new("project_id", Json::Id),
-            Member::new("usage", Json::List(&DAY)),
+        JsonFieldType::Object(&[
+            JsonMember::new("project_id", JsonFieldType::Id),
+            JsonMember::new("usage", JsonFieldType::List(&DAILY_USAGE)),
         ]),
         "Posts a day.",
     )
-    .usage(|out, shown| {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("project_id"), |out| {
-                out.id(shown.app)
+    .usage_writer(|out, shown| {
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("project_id"), |out| {
+                out.write_id(shown.app)
             });
-            out.member(VocabularyWord::same_in_both("usage"), |out| {
-                days(out, shown)
+            out.write_member(VocabularyWord::same_in_both("usage"), |out| {
+                write_daily_usage(out, shown)
             });
         });
     }),
-    Shown::always("project_cap", Json::Text, "The most in a month.")
-        .usage(|out, shown| out.id(shown.cap)),
-    Shown::always("project_id", Json::Id, "Id of the project.")
-        .usage(|out, shown| out.id(shown.app)),
-    Shown::always("project_usage", Json::Text, "Posts this month.")
-        .usage(|out, shown| out.id(shown.this_month)),
+    FieldDefinition::default_field("project_cap", JsonFieldType::Text, "The most in a month.")
+        .usage_writer(|out, shown| out.write_id(shown.monthly_cap)),
+    FieldDefinition::default_field("project_id", JsonFieldType::Id, "Id of the project.")
+        .usage_writer(|out, shown| out.write_id(shown.app)),
+    FieldDefinition::default_field("project_usage", JsonFieldType::Text, "Posts this month.")
+        .usage_writer(|out, shown| out.write_id(shown.this_month)),
 ];
 
-fn app(out: &mut Out, shown: &UsageShown) {
+fn write_app_usage(out: &mut JsonWriter, shown: &ProjectUsage) {
     let count = i64::try_from(shown.days.len()).unwrap_or(0);
-    out.object(|out| {
-        out.member(VocabularyWord::same_in_both("client_app_id"), |out| {
-            out.id(shown.app)
+    out.write_object(|out| {
+        out.write_member(VocabularyWord::same_in_both("client_app_id"), |out| {
+            out.write_id(shown.app)
         });
-        out.member(VocabularyWord::same_in_both("usage"), |out| {
-            days(out, shown)
+        out.write_member(VocabularyWord::same_in_both("usage"), |out| {
+            write_daily_usage(out, shown)
         });
-        out.member(VocabularyWord::same_in_both("usage_result_count"), |out| {
-            out.int(count)
+        out.write_member(VocabularyWord::same_in_both("usage_result_count"), |out| {
+            out.write_int(count)
         });
     });
 }
 
-fn days(out: &mut Out, shown: &UsageShown) {
-    out.array(&shown.days, |out, (date, usage)| {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("date"), |out| out.time(*date));
-            out.member(VocabularyWord::same_in_both("usage"), |out| out.id(*usage));
+fn write_daily_usage(out: &mut JsonWriter, shown: &ProjectUsage) {
+    out.write_array(&shown.days, |out, (date, usage)| {
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("date"), |out| {
+                out.write_time(*date)
+            });
+            out.write_member(VocabularyWord::same_in_both("usage"), |out| {
+                out.write_id(*usage)
+            });
         });
     });
 }

@@ -5,111 +5,114 @@ use network::visibility::DmPolicy;
 use serde_json::Value;
 use store::users::User;
 
-use crate::Object;
-use crate::out::Out;
-use crate::shown::{Audience, Expansion, Json, Member, Shown, Write};
-use crate::wants::bits_for;
-use crate::world::{Target, World};
+use crate::ObjectKind;
+use crate::field_schema::{
+    Expansion, FieldAudience, FieldDefinition, FieldWriter, JsonFieldType, JsonMember,
+};
+use crate::field_selection::audience_mask;
+use crate::json_writer::JsonWriter;
+use crate::loader::{ExpansionTarget, LoadedObjects};
 
 /// A user and what is known around them.
 #[derive(Clone, Copy)]
-pub(crate) struct UserFacts<'a> {
+pub(crate) struct UserRenderContext<'a> {
     pub(crate) user: &'a User,
-    pub(crate) world: &'a World,
+    pub(crate) objects: &'a LoadedObjects,
 }
 
-impl UserFacts<'_> {
+impl UserRenderContext<'_> {
     fn is_viewer(self) -> bool {
-        self.world.viewer.user == Some(self.user.id)
+        self.objects.viewer.user == Some(self.user.id)
     }
 
     /// Whether this user subscribes to the viewer.
-    fn subscribes(self) -> bool {
-        self.world.kin.subscribers.contains(&self.user.id)
+    fn is_subscriber(self) -> bool {
+        self.objects.relations.subscribers.contains(&self.user.id)
     }
 }
 
-const USERS_ONLY: u64 = bits_for(FIELDS, Audience::Users);
-const OWNER_ONLY: u64 = bits_for(FIELDS, Audience::Owner);
+const USERS_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Users);
+const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
 /// Writes a user with the fields of a mask.
-pub(crate) fn write(out: &mut Out, facts: UserFacts<'_>, mask: u64) {
+pub(crate) fn write(out: &mut JsonWriter, facts: UserRenderContext<'_>, mask: u64) {
     let mut seen = mask;
-    if facts.world.viewer.user.is_none() {
+    if facts.objects.viewer.user.is_none() {
         seen &= !USERS_ONLY;
     }
     if !facts.is_viewer() {
         seen &= !OWNER_ONLY;
     }
-    out.record(FIELDS, seen, |out, write| {
-        if let Write::User(write) = write {
+    out.write_fields(FIELDS, seen, |out, write| {
+        if let FieldWriter::User(write) = write {
             write(out, facts);
         }
     });
 }
 
-const START: Member = Member::new("start", Json::Int);
-const END: Member = Member::new("end", Json::Int);
+const START: JsonMember = JsonMember::new("start", JsonFieldType::Int);
+const END: JsonMember = JsonMember::new("end", JsonFieldType::Int);
 
-const IMAGE: Json = Json::Object(&[
-    Member::new("url", Json::Text),
-    Member::new("width", Json::Int),
-    Member::new("height", Json::Int),
+const IMAGE: JsonFieldType = JsonFieldType::Object(&[
+    JsonMember::new("url", JsonFieldType::Text),
+    JsonMember::new("width", JsonFieldType::Int),
+    JsonMember::new("height", JsonFieldType::Int),
 ]);
 
-const URL: Json = Json::Object(&[
+const URL: JsonFieldType = JsonFieldType::Object(&[
     START,
     END,
-    Member::new("url", Json::Text),
-    Member::new("expanded_url", Json::Text),
-    Member::new("display_url", Json::Text),
-    Member::new("unwound_url", Json::Text),
-    Member::new("status", Json::Int),
-    Member::new("title", Json::Text),
-    Member::new("description", Json::Text),
-    Member::new("images", Json::List(&IMAGE)),
-    Member::new("media_key", Json::Text),
+    JsonMember::new("url", JsonFieldType::Text),
+    JsonMember::new("expanded_url", JsonFieldType::Text),
+    JsonMember::new("display_url", JsonFieldType::Text),
+    JsonMember::new("unwound_url", JsonFieldType::Text),
+    JsonMember::new("status", JsonFieldType::Int),
+    JsonMember::new("title", JsonFieldType::Text),
+    JsonMember::new("description", JsonFieldType::Text),
+    JsonMember::new("images", JsonFieldType::List(&IMAGE)),
+    JsonMember::new("media_key", JsonFieldType::Text),
 ]);
 
-const TAG: Json = Json::Object(&[START, END, Member::new("tag", Json::Text)]);
+const TAG_ENTITY: JsonFieldType =
+    JsonFieldType::Object(&[START, END, JsonMember::new("tag", JsonFieldType::Text)]);
 
-const MENTION: Json = Json::Object(&[
+const MENTION: JsonFieldType = JsonFieldType::Object(&[
     START,
     END,
-    Member::new("username", Json::Text),
-    Member::new("id", Json::Id),
+    JsonMember::new("username", JsonFieldType::Text),
+    JsonMember::new("id", JsonFieldType::Id),
 ]);
 
-const ANNOTATION: Json = Json::Object(&[
+const ANNOTATION: JsonFieldType = JsonFieldType::Object(&[
     START,
     END,
-    Member::new("probability", Json::Real),
-    Member::new(
+    JsonMember::new("probability", JsonFieldType::Real),
+    JsonMember::new(
         "type",
-        Json::OneOf(&["Person", "Place", "Product", "Organization", "Other"]),
+        JsonFieldType::OneOf(&["Person", "Place", "Product", "Organization", "Other"]),
     ),
-    Member::new("normalized_text", Json::Text),
+    JsonMember::new("normalized_text", JsonFieldType::Text),
 ]);
 
 /// What a text points to.
-pub(crate) const ENTITIES: &[Member] = &[
-    Member::new("urls", Json::List(&URL)),
-    Member::new("hashtags", Json::List(&TAG)),
-    Member::new("mentions", Json::List(&MENTION)),
-    Member::new("cashtags", Json::List(&TAG)),
-    Member::new("annotations", Json::List(&ANNOTATION)),
+pub(crate) const ENTITIES: &[JsonMember] = &[
+    JsonMember::new("urls", JsonFieldType::List(&URL)),
+    JsonMember::new("hashtags", JsonFieldType::List(&TAG_ENTITY)),
+    JsonMember::new("mentions", JsonFieldType::List(&MENTION)),
+    JsonMember::new("cashtags", JsonFieldType::List(&TAG_ENTITY)),
+    JsonMember::new("annotations", JsonFieldType::List(&ANNOTATION)),
 ];
 
-const PUBLIC_METRICS: &[Member] = &[
-    Member::new("followers_count", Json::Int),
-    Member::new("following_count", Json::Int),
-    Member::words("post_count", "tweet_count", Json::Int),
-    Member::new("listed_count", Json::Int),
-    Member::new("like_count", Json::Int),
-    Member::new("media_count", Json::Int),
+const PUBLIC_METRICS: &[JsonMember] = &[
+    JsonMember::new("followers_count", JsonFieldType::Int),
+    JsonMember::new("following_count", JsonFieldType::Int),
+    JsonMember::per_vocabulary("post_count", "tweet_count", JsonFieldType::Int),
+    JsonMember::new("listed_count", JsonFieldType::Int),
+    JsonMember::new("like_count", JsonFieldType::Int),
+    JsonMember::new("media_count", JsonFieldType::Int),
 ];
 
-const CONNECTIONS: &[&str] = &[
+const CONNECTION_STATUSES: &[&str] = &[
     "follow_request_received",
     "follow_request_sent",
     "blocking",
@@ -118,198 +121,231 @@ const CONNECTIONS: &[&str] = &[
     "muting",
 ];
 
-pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the user.").user(|out, facts| out.id(facts.user.id.get())),
-    Shown::always("name", Json::Text, "The display name.")
-        .user(|out, facts| out.quoted(&facts.user.name)),
-    Shown::always("username", Json::Text, "The handle.")
-        .user(|out, facts| out.quoted(&facts.user.username)),
-    Shown::asked("created_at", Json::Time, "When the account was made.")
-        .user(|out, facts| out.time(facts.user.created_at)),
-    Shown::asked("description", Json::Text, "The biography.")
-        .user(|out, facts| out.text(&facts.user.description)),
-    Shown::asked("location", Json::Text, "The place that the profile names.")
-        .user(|out, facts| out.text(&facts.user.location)),
-    Shown::asked("url", Json::Text, "The address that the profile names.")
-        .user(|out, facts| out.text(&facts.user.url)),
-    Shown::asked("profile_image_url", Json::Text, "Address of the picture.")
-        .user(|out, facts| out.text(&facts.user.profile_image_url)),
-    Shown::asked("profile_banner_url", Json::Text, "Address of the banner.")
-        .user(|out, facts| out.text(&facts.user.profile_banner_url)),
-    Shown::asked(
+pub(crate) const FIELDS: &[FieldDefinition] = &[
+    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the user.")
+        .user_writer(|out, facts| out.write_id(facts.user.id.get())),
+    FieldDefinition::default_field("name", JsonFieldType::Text, "The display name.")
+        .user_writer(|out, facts| out.write_text(&facts.user.name)),
+    FieldDefinition::default_field("username", JsonFieldType::Text, "The handle.")
+        .user_writer(|out, facts| out.write_text(&facts.user.username)),
+    FieldDefinition::requested_field(
+        "created_at",
+        JsonFieldType::Time,
+        "When the account was made.",
+    )
+    .user_writer(|out, facts| out.write_time(facts.user.created_at)),
+    FieldDefinition::requested_field("description", JsonFieldType::Text, "The biography.")
+        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.description)),
+    FieldDefinition::requested_field(
+        "location",
+        JsonFieldType::Text,
+        "The place that the profile names.",
+    )
+    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.location)),
+    FieldDefinition::requested_field(
+        "url",
+        JsonFieldType::Text,
+        "The address that the profile names.",
+    )
+    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.url)),
+    FieldDefinition::requested_field(
+        "profile_image_url",
+        JsonFieldType::Text,
+        "Address of the picture.",
+    )
+    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.profile_image_url)),
+    FieldDefinition::requested_field(
+        "profile_banner_url",
+        JsonFieldType::Text,
+        "Address of the banner.",
+    )
+    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.profile_banner_url)),
+    FieldDefinition::requested_field(
         "entities",
-        Json::Object(&[
-            Member::new("url", Json::Object(ENTITIES)),
-            Member::new("description", Json::Object(ENTITIES)),
+        JsonFieldType::Object(&[
+            JsonMember::new("url", JsonFieldType::Object(ENTITIES)),
+            JsonMember::new("description", JsonFieldType::Object(ENTITIES)),
         ]),
         "Links, hashtags, mentions and cashtags of the profile.",
     )
-    .user(|out, facts| out.raw(&facts.user.entities)),
-    Shown::asked(
+    .user_writer(|out, facts| out.write_raw(&facts.user.entities)),
+    FieldDefinition::requested_field(
         "protected",
-        Json::Bool,
+        JsonFieldType::Bool,
         "Posts are for approved followers only.",
     )
-    .user(|out, facts| out.bool(facts.user.protected)),
-    Shown::asked("verified", Json::Bool, "Verified.")
-        .user(|out, facts| out.bool(facts.user.verified)),
-    Shown::asked(
+    .user_writer(|out, facts| out.write_bool(facts.user.protected)),
+    FieldDefinition::requested_field("verified", JsonFieldType::Bool, "Verified.")
+        .user_writer(|out, facts| out.write_bool(facts.user.verified)),
+    FieldDefinition::requested_field(
         "verified_type",
-        Json::OneOf(&["blue", "business", "government", "none"]),
+        JsonFieldType::OneOf(&["blue", "business", "government", "none"]),
         "The kind of verification.",
     )
-    .user(|out, facts| out.text(&facts.user.verified_type)),
-    Shown::asked("verified_followers_count", Json::Int, "Verified followers.")
-        .user(|out, facts| out.int(facts.user.verified_followers_count)),
-    Shown::asked("parody", Json::Bool, "Marked as a parody.")
-        .user(|out, facts| out.bool(facts.user.parody)),
-    Shown::asked("is_identity_verified", Json::Bool, "Identity checked.")
-        .user(|out, facts| out.bool(facts.user.is_identity_verified)),
-    Shown::asked(
+    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.verified_type)),
+    FieldDefinition::requested_field(
+        "verified_followers_count",
+        JsonFieldType::Int,
+        "Verified followers.",
+    )
+    .user_writer(|out, facts| out.write_int(facts.user.verified_followers_count)),
+    FieldDefinition::requested_field("parody", JsonFieldType::Bool, "Marked as a parody.")
+        .user_writer(|out, facts| out.write_bool(facts.user.parody)),
+    FieldDefinition::requested_field(
+        "is_identity_verified",
+        JsonFieldType::Bool,
+        "Identity checked.",
+    )
+    .user_writer(|out, facts| out.write_bool(facts.user.is_identity_verified)),
+    FieldDefinition::requested_field(
         "public_metrics",
-        Json::Object(PUBLIC_METRICS),
+        JsonFieldType::Object(PUBLIC_METRICS),
         "Figures that everyone may see.",
     )
-    .user(public_metrics),
-    Shown::asked("pinned_post_id", Json::Id, "The pinned post.")
-        .tweet("pinned_tweet_id")
-        .user(pinned),
-    Shown::asked("most_recent_post_id", Json::Id, "The newest post.")
-        .tweet("most_recent_tweet_id")
-        .user(most_recent),
-    Shown::asked(
+    .user_writer(write_public_metrics),
+    FieldDefinition::requested_field("pinned_post_id", JsonFieldType::Id, "The pinned post.")
+        .tweet_name("pinned_tweet_id")
+        .user_writer(write_pinned_post_id),
+    FieldDefinition::requested_field("most_recent_post_id", JsonFieldType::Id, "The newest post.")
+        .tweet_name("most_recent_tweet_id")
+        .user_writer(write_most_recent_post_id),
+    FieldDefinition::requested_field(
         "affiliation",
-        Json::Object(&[
-            Member::new("badge_url", Json::Text),
-            Member::new("description", Json::Text),
-            Member::new("url", Json::Text),
-            Member::new("user_id", Json::List(&Json::Id)),
+        JsonFieldType::Object(&[
+            JsonMember::new("badge_url", JsonFieldType::Text),
+            JsonMember::new("description", JsonFieldType::Text),
+            JsonMember::new("url", JsonFieldType::Text),
+            JsonMember::new("user_id", JsonFieldType::List(&JsonFieldType::Id)),
         ]),
         "The organization it belongs to.",
     )
-    .user(|out, facts| out.raw(&facts.user.affiliation)),
-    Shown::asked(
+    .user_writer(|out, facts| out.write_raw(&facts.user.affiliation)),
+    FieldDefinition::requested_field(
         "withheld",
-        Json::Object(&[
-            Member::new("country_codes", Json::List(&Json::Text)),
-            Member::new("scope", Json::OneOf(&["user"])),
+        JsonFieldType::Object(&[
+            JsonMember::new("country_codes", JsonFieldType::List(&JsonFieldType::Text)),
+            JsonMember::new("scope", JsonFieldType::OneOf(&["user"])),
         ]),
         "Where it is withheld.",
     )
-    .user(|out, facts| out.raw(&facts.user.withheld)),
-    Shown::asked(
+    .user_writer(|out, facts| out.write_raw(&facts.user.withheld)),
+    FieldDefinition::requested_field(
         "subscription_type",
-        Json::OneOf(&["None", "Basic", "Premium", "PremiumPlus"]),
+        JsonFieldType::OneOf(&["None", "Basic", "Premium", "PremiumPlus"]),
         "The subscription; `None` for anyone but oneself.",
     )
-    .user(subscription_type),
-    Shown::asked(
+    .user_writer(write_subscription_type),
+    FieldDefinition::requested_field(
         "subscription",
-        Json::Object(&[Member::new("subscribes_to_you", Json::Bool)]),
+        JsonFieldType::Object(&[JsonMember::new("subscribes_to_you", JsonFieldType::Bool)]),
         "Whether it subscribes to the viewer.",
     )
-    .only_for(Audience::Users)
-    .user(subscription),
-    Shown::asked(
+    .restrict_to(FieldAudience::Users)
+    .user_writer(write_subscription),
+    FieldDefinition::requested_field(
         "subscribes_to_you",
-        Json::Bool,
+        JsonFieldType::Bool,
         "Whether it subscribes to the viewer.",
     )
-    .only_for(Audience::Users)
-    .user(|out, facts| out.bool(facts.subscribes())),
-    Shown::asked(
+    .restrict_to(FieldAudience::Users)
+    .user_writer(|out, facts| out.write_bool(facts.is_subscriber())),
+    FieldDefinition::requested_field(
         "connection_status",
-        Json::List(&Json::OneOf(CONNECTIONS)),
+        JsonFieldType::List(&JsonFieldType::OneOf(CONNECTION_STATUSES)),
         "How it and the viewer are connected.",
     )
-    .only_for(Audience::Users)
-    .user(connection_status),
-    Shown::asked(
+    .restrict_to(FieldAudience::Users)
+    .user_writer(write_connection_status),
+    FieldDefinition::requested_field(
         "receives_your_dm",
-        Json::Bool,
+        JsonFieldType::Bool,
         "Whether it takes direct messages from the viewer.",
     )
-    .only_for(Audience::Users)
-    .user(receives_your_dm),
-    Shown::asked(
+    .restrict_to(FieldAudience::Users)
+    .user_writer(write_receives_your_dm),
+    FieldDefinition::requested_field(
         "confirmed_email",
-        Json::Text,
+        JsonFieldType::Text,
         "One's own confirmed email address.",
     )
-    .only_for(Audience::Owner)
-    .user(confirmed_email),
+    .restrict_to(FieldAudience::Owner)
+    .user_writer(write_confirmed_email),
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("pinned_post_id", Object::Post, "pinned_post_id")
-        .tweet("pinned_tweet_id")
-        .by_user(to_pinned),
-    Expansion::new("most_recent_post_id", Object::Post, "most_recent_post_id")
-        .tweet("most_recent_tweet_id")
-        .by_user(to_most_recent),
-    Expansion::new("affiliation", Object::User, "affiliation")
-        .tweet("affiliation.user_id")
-        .by_user(to_affiliation),
+    Expansion::new("pinned_post_id", ObjectKind::Post, "pinned_post_id")
+        .tweet_name("pinned_tweet_id")
+        .user_resolver(push_pinned_post),
+    Expansion::new(
+        "most_recent_post_id",
+        ObjectKind::Post,
+        "most_recent_post_id",
+    )
+    .tweet_name("most_recent_tweet_id")
+    .user_resolver(push_most_recent_post),
+    Expansion::new("affiliation", ObjectKind::User, "affiliation")
+        .tweet_name("affiliation.user_id")
+        .user_resolver(push_affiliated_users),
 ];
 
-fn public_metrics(out: &mut Out, facts: UserFacts<'_>) {
+fn write_public_metrics(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
     let user = facts.user;
-    out.object(|out| {
-        out.count(
+    out.write_object(|out| {
+        out.write_count(
             VocabularyWord::same_in_both("followers_count"),
             user.followers_count,
         );
-        out.count(
+        out.write_count(
             VocabularyWord::same_in_both("following_count"),
             user.following_count,
         );
-        out.count(
+        out.write_count(
             VocabularyWord::new("post_count", "tweet_count"),
             user.post_count,
         );
-        out.count(
+        out.write_count(
             VocabularyWord::same_in_both("listed_count"),
             user.listed_count,
         );
-        out.count(VocabularyWord::same_in_both("like_count"), user.like_count);
-        out.count(
+        out.write_count(VocabularyWord::same_in_both("like_count"), user.like_count);
+        out.write_count(
             VocabularyWord::same_in_both("media_count"),
             user.media_count,
         );
     });
 }
 
-fn pinned(out: &mut Out, facts: UserFacts<'_>) {
+fn write_pinned_post_id(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
     if let Some(post) = facts.user.pinned_post_id {
-        out.id(post.get());
+        out.write_id(post.get());
     }
 }
 
-fn most_recent(out: &mut Out, facts: UserFacts<'_>) {
+fn write_most_recent_post_id(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
     if let Some(post) = facts.user.most_recent_post_id {
-        out.id(post.get());
+        out.write_id(post.get());
     }
 }
 
-fn subscription_type(out: &mut Out, facts: UserFacts<'_>) {
-    out.text(if facts.is_viewer() {
+fn write_subscription_type(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
+    out.write_nonempty_text(if facts.is_viewer() {
         &facts.user.subscription_type
     } else {
         "None"
     });
 }
 
-fn subscription(out: &mut Out, facts: UserFacts<'_>) {
-    let subscribes = facts.subscribes();
-    out.object(|out| {
-        out.member(VocabularyWord::same_in_both("subscribes_to_you"), |out| {
-            out.bool(subscribes)
+fn write_subscription(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
+    let subscribes = facts.is_subscriber();
+    out.write_object(|out| {
+        out.write_member(VocabularyWord::same_in_both("subscribes_to_you"), |out| {
+            out.write_bool(subscribes)
         })
     });
 }
 
-fn connection_status(out: &mut Out, facts: UserFacts<'_>) {
-    let (kin, id) = (&facts.world.kin, facts.user.id);
+fn write_connection_status(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
+    let (kin, id) = (&facts.objects.relations, facts.user.id);
     let ties = [
         ("follow_request_received", &kin.request_received),
         ("follow_request_sent", &kin.request_sent),
@@ -324,35 +360,35 @@ fn connection_status(out: &mut Out, facts: UserFacts<'_>) {
             .map(|(name, _)| *name)
     };
     if ties().next().is_some() {
-        out.array(ties(), Out::text);
+        out.write_array(ties(), JsonWriter::write_nonempty_text);
     }
 }
 
-fn receives_your_dm(out: &mut Out, facts: UserFacts<'_>) {
-    let (kin, user) = (&facts.world.kin, facts.user);
+fn write_receives_your_dm(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
+    let (kin, user) = (&facts.objects.relations, facts.user);
     let letterbox = DmPolicy {
         open: user.receives_dm,
         follows: kin.followed_by.contains(&user.id),
         blocks: kin.blocked_by.contains(&user.id) || kin.dm_blocked_by.contains(&user.id),
     };
-    out.bool(letterbox.accepts_messages());
+    out.write_bool(letterbox.accepts_messages());
 }
 
-fn confirmed_email(out: &mut Out, facts: UserFacts<'_>) {
-    if facts.world.email && facts.user.email_confirmed {
-        out.text(&facts.user.email);
+fn write_confirmed_email(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
+    if facts.objects.email_allowed && facts.user.email_confirmed {
+        out.write_nonempty_text(&facts.user.email);
     }
 }
 
-fn to_pinned<'a>(facts: UserFacts<'a>, to: &mut Vec<Target<'a>>) {
-    to.extend(facts.user.pinned_post_id.map(Target::Post));
+fn push_pinned_post<'a>(facts: UserRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
+    to.extend(facts.user.pinned_post_id.map(ExpansionTarget::Post));
 }
 
-fn to_most_recent<'a>(facts: UserFacts<'a>, to: &mut Vec<Target<'a>>) {
-    to.extend(facts.user.most_recent_post_id.map(Target::Post));
+fn push_most_recent_post<'a>(facts: UserRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
+    to.extend(facts.user.most_recent_post_id.map(ExpansionTarget::Post));
 }
 
-fn to_affiliation<'a>(facts: UserFacts<'a>, to: &mut Vec<Target<'a>>) {
+fn push_affiliated_users<'a>(facts: UserRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
     let parsed: Option<Value> = serde_json::from_str(&facts.user.affiliation).ok();
     let ids = parsed
         .as_ref()
@@ -360,6 +396,6 @@ fn to_affiliation<'a>(facts: UserFacts<'a>, to: &mut Vec<Target<'a>>) {
     let ids = ids.into_iter().flatten();
     to.extend(
         ids.filter_map(|id| UserId::parse(id.as_str()?))
-            .map(Target::User),
+            .map(ExpansionTarget::User),
     );
 }

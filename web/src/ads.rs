@@ -5,7 +5,7 @@ pub(crate) mod serve;
 
 use std::sync::Arc;
 
-use ads::{Caller, Request};
+use ads::{AdsCaller, AdsRequest};
 use base::{Error, Fault, Refusal};
 use http::HeaderValue;
 use serde_json::Value;
@@ -21,7 +21,7 @@ const GZIP: HeaderValue = HeaderValue::from_static("application/gzip");
 pub(crate) fn file(call: Call) -> Pending {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
-        let found = call.read(move |tx| Ok(ads::analytics::jobs::file(tx, &token)?));
+        let found = call.read(move |tx| Ok(ads::analytics::jobs::find_job_file(tx, &token)?));
         let file = found.await?.ok_or(Refusal::RouteNotFound)?;
         Ok(Reply::bytes(200, GZIP, file))
     })
@@ -31,11 +31,11 @@ pub(crate) fn file(call: Call) -> Pending {
 pub(crate) fn act(call: Call) -> Pending {
     Box::pin(async move {
         let request = Arc::new(request(&call)?);
-        let writes = request.operation.writes;
-        if request.operation.searches {
+        let writes = request.operation.is_write;
+        if request.operation.uses_search {
             call.search()?.catch_up(call.store()).await?;
         }
-        let run = move |tx: &mut store::Tx<'_>| ads::run(tx, &request);
+        let run = move |tx: &mut store::Tx<'_>| ads::dispatch_request(tx, &request);
         let answered = if writes {
             call.write(run).await?
         } else {
@@ -51,7 +51,7 @@ pub(crate) fn act(call: Call) -> Pending {
     })
 }
 
-fn request(call: &Call) -> Result<Request, Error> {
+fn request(call: &Call) -> Result<AdsRequest, Error> {
     let operation = call
         .endpoint()
         .ads
@@ -62,30 +62,30 @@ fn request(call: &Call) -> Result<Request, Error> {
         .map(|given| (given.param.name, given.raw.clone()))
         .collect();
     let json = operation.takes_json();
-    Ok(Request {
+    Ok(AdsRequest {
         operation,
-        caller: Caller {
+        caller: AdsCaller {
             user: call.user()?,
             app: Some(caller.app_id),
-            speech: call.spoken().speech,
+            speech: call.spoken().vocabulary,
             sandbox: call.head().sandbox,
         },
-        path,
+        path_params: path,
         pairs: pairs(call, !json)?,
         json: if json {
             serde_json::from_slice::<Value>(call.bytes()).ok()
         } else {
             None
         },
-        beside: if json {
+        query_pairs: if json {
             pairs(call, false)?
         } else {
             Vec::new()
         },
         evaluator: Some(Arc::clone(&call.home.evaluator)),
-        house: call.home.ads.clone(),
+        config: call.home.ads.clone(),
         cursor_key: call.home.front.config.page_key,
-        site: call.home.site,
+        site_url: call.home.site,
     })
 }
 

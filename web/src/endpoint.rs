@@ -41,7 +41,7 @@ pub struct Endpoint {
     /// Its function, or none while it is not built.
     pub act: Option<fn(Call) -> Pending>,
     /// The declaration of advertising that it is mounted from: it reads its own parameters.
-    pub ads: Option<&'static ads::Operation>,
+    pub ads: Option<&'static ads::AdsOperation>,
 }
 
 /// Windows of the rate limit, per app (app-only) and per user (user context).
@@ -133,9 +133,9 @@ pub enum Kind {
     /// Comma-separated, each one of these words.
     SomeOf(&'static [&'static str]),
     /// Comma-separated field names of an object.
-    Fields(view::Object),
+    Fields(view::ObjectKind),
     /// Comma-separated expansions of an object.
-    Expansions(view::Object),
+    Expansions(view::ObjectKind),
     /// RFC 3339, UTC.
     Time,
     /// A page token that an earlier answer gave.

@@ -187,7 +187,7 @@ struct Streams(Hub);
 
 impl Collector for Streams {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let view = self.0.view();
+        let view = self.0.metrics();
         let (name, help) = ("streams_open", "Streams open now");
         let mut open = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         for (endpoint, count) in view.open {

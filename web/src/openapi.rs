@@ -2,7 +2,7 @@
 
 use base::{Scope, Vocabulary};
 use serde_json::{Map, Value, json};
-use view::Object;
+use view::ObjectKind;
 
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Param, Place, Window};
 use crate::router::spell;
@@ -64,7 +64,7 @@ fn operation(endpoint: &Endpoint) -> Value {
     let mut facts = Map::new();
     facts.insert("operationId".into(), endpoint.id.into());
     facts.insert("summary".into(), endpoint.about.into());
-    let in_body = endpoint.ads.is_some_and(::ads::Operation::takes_json);
+    let in_body = endpoint.ads.is_some_and(::ads::AdsOperation::takes_json);
     let params = endpoint.params.iter().copied().flatten();
     let params = params.filter(|param| param.place == Place::Path || !in_body);
     let params: Vec<_> = params.map(parameter).collect();
@@ -214,7 +214,7 @@ fn answer(endpoint: &Endpoint) -> Value {
 }
 
 /// What a lookup is of: the first object whose fields it lets the caller choose.
-fn main_object(endpoint: &Endpoint) -> Option<Object> {
+fn main_object(endpoint: &Endpoint) -> Option<ObjectKind> {
     let mut params = endpoint.params.iter().copied().flatten();
     params.find_map(|param| match param.kind {
         Kind::Fields(of) if endpoint.method == "GET" => Some(of),
@@ -223,11 +223,11 @@ fn main_object(endpoint: &Endpoint) -> Option<Object> {
 }
 
 /// Whether an answer, or a line of a stream, carries one object.
-fn answers_one(endpoint: &Endpoint, object: Object) -> bool {
+fn answers_one(endpoint: &Endpoint, object: ObjectKind) -> bool {
     let path = endpoint.path;
     match object {
-        Object::Usage | Object::RulesCount => true,
-        Object::Trend => false,
+        ObjectKind::Usage | ObjectKind::RulesCount => true,
+        ObjectKind::Trend => false,
         _ => path.ends_with('}') || path.ends_with("/me") || path.contains("/stream"),
     }
 }

@@ -1,7 +1,7 @@
 //! Which vocabulary a request asks to be answered in.
 
 use base::Vocabulary;
-use view::Spoken;
+use view::RenderOptions;
 
 /// What a request lets on about its vocabulary, strongest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,13 +43,13 @@ impl Speeches {
 
     /// The vocabulary of the answer. Clients of both generations call the older paths and send
     /// the older body keys, so these leave open which counts a client knows: it gets both.
-    pub fn decide(self, app: Option<Vocabulary>, default: Vocabulary) -> Spoken {
+    pub fn decide(self, app: Option<Vocabulary>, default: Vocabulary) -> RenderOptions {
         let path_tells = self.path.or(self.hint);
         let speech = self.names.or(path_tells).or(app).unwrap_or(default);
         let both_metrics = self.names.is_none() && path_tells != Some(Vocabulary::Post);
-        Spoken {
-            speech,
-            both_metrics,
+        RenderOptions {
+            vocabulary: speech,
+            both_metric_names: both_metrics,
         }
     }
 }
@@ -72,7 +72,7 @@ mod tests {
             }
             heard.hear(None);
             let spoken = heard.decide(app, Post);
-            assert_eq!((spoken.speech, spoken.both_metrics), expected);
+            assert_eq!((spoken.vocabulary, spoken.both_metric_names), expected);
         };
         case(&[], None, None, (Post, true));
         case(&[], None, Some(Tweet), (Tweet, true));
@@ -89,8 +89,8 @@ mod tests {
         let mut heard = Speeches::default();
         heard.hear_key(Some(Tweet));
         let spoken = heard.decide(None, Post);
-        assert_eq!((spoken.speech, spoken.both_metrics), (Tweet, true));
+        assert_eq!((spoken.vocabulary, spoken.both_metric_names), (Tweet, true));
         heard.hear_key(Some(Post));
-        assert_eq!(heard.decide(None, Tweet).speech, Post);
+        assert_eq!(heard.decide(None, Tweet).vocabulary, Post);
     }
 }

@@ -11,35 +11,38 @@ use store::Tx;
 use store::ledger::{self, AnalyticsJob, AnalyticsJobState};
 use store::records::OrderValue;
 
-use super::ask::Ask;
-use super::{series, whole};
-use crate::answer::Answer;
+use super::stats_query::StatsQuery;
+use super::{job_file_json, time_series};
+use crate::account_context::AccountContext;
 use crate::cursor;
-use crate::desk::Desk;
-use crate::engine::checked;
-use crate::given::Given;
-use crate::kind::{Ids, instant};
-use crate::listing::{place, walk};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::{IdFormat, format_time};
+use crate::listing::{cursor_scope, parse_cursor};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
 use crate::resources::accounts::ACCOUNT;
 
 /// Jobs that an account may have at a time.
-pub const AT_A_TIME: i64 = 100;
+pub const MAX_OPEN_JOBS: i64 = 100;
 /// How long a job waits at least, so that whoever asks for it sees it waiting.
-const WAITS: i64 = 1000;
+const MIN_QUEUED_MS: i64 = 1000;
 /// A job that was begun and is not done after this is taken up again: its node is gone.
-const TAKEN: i64 = 2 * 60_000;
+const CLAIM_TIMEOUT_MS: i64 = 2 * 60_000;
 /// After this it has failed.
-const MOST: i64 = 60 * 60_000;
+const MAX_JOB_AGE_MS: i64 = 60 * 60_000;
 /// How long its file is given.
-const KEPT: i64 = 48 * 3_600_000;
+const FILE_RETENTION_MS: i64 = 48 * 3_600_000;
 
 /// `POST /stats/jobs/A`.
-pub(super) fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let ask = Ask::long(desk, given)?;
+pub(super) fn create(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let ask = StatsQuery::parse_job(desk, given)?;
     let account = desk.account_id()?;
     let open = ledger::count_open_jobs(desk.tx, account)?;
-    if open >= AT_A_TIME {
-        let message = format!("The account has {AT_A_TIME} jobs that are not done yet");
+    if open >= MAX_OPEN_JOBS {
+        let message = format!("The account has {MAX_OPEN_JOBS} jobs that are not done yet");
         return Err(AdsProblem::new("TOO_MANY_REQUESTS", message).into());
     }
     let now = desk.now();
@@ -47,45 +50,48 @@ pub(super) fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, E
         id: desk.tx.next_id::<()>().get(),
         account_id: account,
         state: AnalyticsJobState::Queued,
-        request: ask.kept(),
+        request: ask.to_job_json(),
         token: desk.tx.rng().random_token(43)?,
         created_at: now,
         updated_at: now,
         expires_at: None,
     };
     ledger::insert_job(desk.tx, &job)?;
-    let mut answer = Answer::one(&shown(desk, &job));
-    answer.echo = ask.echo();
-    answer.headers = limits(open + 1);
+    let mut answer = OperationOutput::from_value(&job_json(desk, &job));
+    answer.echo_params = ask.echo_params();
+    answer.headers = job_limit_headers(open + 1);
     Ok(answer)
 }
 
-fn limits(open: i64) -> Vec<(&'static str, String)> {
+fn job_limit_headers(open: i64) -> Vec<(&'static str, String)> {
     vec![
-        ("x-concurrent-job-limit", AT_A_TIME.to_string()),
+        ("x-concurrent-job-limit", MAX_OPEN_JOBS.to_string()),
         (
             "x-concurrent-job-limit-remaining",
-            (AT_A_TIME - open).max(0).to_string(),
+            (MAX_OPEN_JOBS - open).max(0).to_string(),
         ),
     ]
 }
 
-fn shown(desk: &Desk<'_, '_>, job: &AnalyticsJob) -> Value {
-    let ask = Ask::of_job(job.account_id, &job.request);
-    let mut members = ask.echo();
+fn job_json(desk: &AccountContext<'_, '_>, job: &AnalyticsJob) -> Value {
+    let ask = StatsQuery::from_job(job.account_id, &job.request);
+    let mut members = ask.echo_params();
     let done = job.state == AnalyticsJobState::Success;
     let given = done && job.expires_at.is_some_and(|until| until > desk.now());
-    let url = given.then(|| format!("{}/ads-files/{}", desk.site, job.token));
-    let until = job.expires_at.filter(|_| done).map(instant);
+    let url = given.then(|| format!("{}/ads-files/{}", desk.site_url, job.token));
+    let until = job.expires_at.filter(|_| done).map(format_time);
     for (name, value) in [
         ("id", Value::from(job.id)),
         ("id_str", job.id.to_string().into()),
-        ("account_id", ACCOUNT.ids.write(job.account_id).into()),
+        (
+            "account_id",
+            ACCOUNT.id_format.format(job.account_id).into(),
+        ),
         ("status", job.state.name().into()),
         ("url", url.into()),
         ("expires_at", until.into()),
-        ("created_at", instant(job.created_at).into()),
-        ("updated_at", instant(job.updated_at).into()),
+        ("created_at", format_time(job.created_at).into()),
+        ("updated_at", format_time(job.updated_at).into()),
     ] {
         members.insert(name.to_owned(), value);
     }
@@ -93,11 +99,14 @@ fn shown(desk: &Desk<'_, '_>, job: &AnalyticsJob) -> Value {
 }
 
 /// `GET /stats/jobs/A`.
-pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+pub(super) fn list(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let account = desk.account_id()?;
-    let scope = walk(desk, &given.echo);
-    let below = place(desk, &scope, given)?.map_or(i64::MAX, |(_, id)| id);
+    let scope = cursor_scope(desk, &given.echo);
+    let below = parse_cursor(desk, &scope, given)?.map_or(i64::MAX, |(_, id)| id);
     let count = given.int("count").unwrap_or(200);
     let mut found = if given.has("job_ids") {
         let mut all = Vec::new();
@@ -116,22 +125,25 @@ pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Err
     let last = found.last().filter(|_| more);
     let next = last.map(|job| {
         let at = (OrderValue::Number(job.id), job.id);
-        cursor::seal(&desk.cursor_key, &scope, &at)
+        cursor::encode(&desk.cursor_key, &scope, &at)
     });
-    let data: Vec<Value> = found.iter().map(|job| shown(desk, job)).collect();
-    let mut answer = Answer::one(&data.into());
+    let data: Vec<Value> = found.iter().map(|job| job_json(desk, job)).collect();
+    let mut answer = OperationOutput::from_value(&data.into());
     answer.next_cursor = Some(next);
-    answer.headers = limits(ledger::count_open_jobs(desk.tx, account)?);
+    answer.headers = job_limit_headers(ledger::count_open_jobs(desk.tx, account)?);
     Ok(answer)
 }
 
 /// `DELETE /stats/jobs/A/:job_id`.
-pub(super) fn cancel(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+pub(super) fn cancel(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let id = given.int("job_id").unwrap_or(-1);
     let account = desk.account_id()?;
     let job = ledger::find_job(desk.tx, id)?.filter(|job| job.account_id == account);
-    let written = Ids::Long.write(id.max(0));
+    let written = IdFormat::Long.format(id.max(0));
     let Some(mut job) = job else {
         let message = format!("The job {written} was not found");
         let problem = AdsProblem::invalid_parameter("job_id", written, message);
@@ -148,36 +160,56 @@ pub(super) fn cancel(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, E
     }
     job.state = AnalyticsJobState::Cancelled;
     job.updated_at = desk.now();
-    Ok(Answer::one(&shown(desk, &job)))
+    Ok(OperationOutput::from_value(&job_json(desk, &job)))
 }
 
 /// Whether there is anything to do about jobs.
-pub fn is_waiting(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+pub fn has_pending_jobs(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let now = tx.now();
-    let queued = ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now.plus_ms(-WAITS), 1)?;
-    let begun = ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-TAKEN), 1)?;
-    Ok(!queued.is_empty() || begun.iter().any(|job| is_left(job, now)))
+    let queued = ledger::list_open_jobs(
+        tx,
+        AnalyticsJobState::Queued,
+        now.plus_ms(-MIN_QUEUED_MS),
+        1,
+    )?;
+    let begun = ledger::list_open_jobs(
+        tx,
+        AnalyticsJobState::Processing,
+        now.plus_ms(-CLAIM_TIMEOUT_MS),
+        1,
+    )?;
+    Ok(!queued.is_empty() || begun.iter().any(|job| is_abandoned(job, now)))
 }
 
-fn is_left(job: &AnalyticsJob, now: Time) -> bool {
-    job.updated_at.plus_ms(TAKEN) <= now
+fn is_abandoned(job: &AnalyticsJob, now: Time) -> bool {
+    job.updated_at.plus_ms(CLAIM_TIMEOUT_MS) <= now
 }
 
 /// Takes up the job that has waited longest; of several nodes one takes it.
-pub fn begin(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
+pub fn claim_job(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
     let now = tx.now();
-    for job in ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-TAKEN), 10)? {
-        let late = job.created_at.plus_ms(MOST) <= now;
+    for job in ledger::list_open_jobs(
+        tx,
+        AnalyticsJobState::Processing,
+        now.plus_ms(-CLAIM_TIMEOUT_MS),
+        10,
+    )? {
+        let late = job.created_at.plus_ms(MAX_JOB_AGE_MS) <= now;
         let to = if late {
             AnalyticsJobState::Failed
         } else {
             AnalyticsJobState::Queued
         };
-        if is_left(&job, now) {
+        if is_abandoned(&job, now) {
             ledger::transition_job(tx, job.id, (AnalyticsJobState::Processing, to), None)?;
         }
     }
-    for job in ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now.plus_ms(-WAITS), 10)? {
+    for job in ledger::list_open_jobs(
+        tx,
+        AnalyticsJobState::Queued,
+        now.plus_ms(-MIN_QUEUED_MS),
+        10,
+    )? {
         if ledger::transition_job(
             tx,
             job.id,
@@ -191,10 +223,10 @@ pub fn begin(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
 }
 
 /// Works a job out: the file.
-pub fn file_of(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<Vec<u8>, Fault> {
-    let ask = Ask::of_job(job.account_id, &job.request);
-    let (length, data) = series::series(tx, &ask)?;
-    let text = whole(&ask, length, &data);
+pub fn build_job_file(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<Vec<u8>, Fault> {
+    let ask = StatsQuery::from_job(job.account_id, &job.request);
+    let (length, data) = time_series::load_stats(tx, &ask)?;
+    let text = job_file_json(&ask, length, &data);
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(text.as_bytes());
     let file = written.and_then(|()| encoder.finish());
@@ -202,8 +234,8 @@ pub fn file_of(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<Vec<u8>, Fault> {
 }
 
 /// Keeps a job's file; a job that was called off meanwhile stays so.
-pub fn end(tx: &mut Tx<'_>, job: &AnalyticsJob, file: Option<&[u8]>) -> Result<(), Fault> {
-    let until = tx.now().plus_ms(KEPT);
+pub fn finish_job(tx: &mut Tx<'_>, job: &AnalyticsJob, file: Option<&[u8]>) -> Result<(), Fault> {
+    let until = tx.now().plus_ms(FILE_RETENTION_MS);
     let to = match file {
         Some(_) => AnalyticsJobState::Success,
         None => AnalyticsJobState::Failed,
@@ -214,6 +246,6 @@ pub fn end(tx: &mut Tx<'_>, job: &AnalyticsJob, file: Option<&[u8]>) -> Result<(
 }
 
 /// The file that an address ends in this for.
-pub fn file(tx: &mut Tx<'_>, token: &str) -> Result<Option<Vec<u8>>, Fault> {
+pub fn find_job_file(tx: &mut Tx<'_>, token: &str) -> Result<Option<Vec<u8>>, Fault> {
     ledger::find_job_file(tx, token)
 }

@@ -4,55 +4,55 @@ use base::VocabularyWord;
 use store::ledger::Metric;
 
 /// A figure: its name, and what of the ledger it is; none where nothing tells it.
-pub(super) type Figure = (VocabularyWord, Option<Metric>);
+pub(super) type MetricColumn = (VocabularyWord, Option<Metric>);
 
-const fn of(name: &'static str, metric: Metric) -> Figure {
+const fn metric_column(name: &'static str, metric: Metric) -> MetricColumn {
     (VocabularyWord::same_in_both(name), Some(metric))
 }
 
-const fn untold(name: &'static str) -> Figure {
+const fn untracked_column(name: &'static str) -> MetricColumn {
     (VocabularyWord::same_in_both(name), None)
 }
 
 /// What accounts and instruments are told; others are told more.
-const COMMON: &[Figure] = &[
-    of("impressions", Metric::Impressions),
-    of("engagements", Metric::Engagements),
+const COMMON: &[MetricColumn] = &[
+    metric_column("impressions", Metric::Impressions),
+    metric_column("engagements", Metric::Engagements),
     (
         VocabularyWord::new("reposts", "retweets"),
         Some(Metric::Reposts),
     ),
-    of("replies", Metric::Replies),
-    of("likes", Metric::Likes),
-    of("follows", Metric::Follows),
+    metric_column("replies", Metric::Replies),
+    metric_column("likes", Metric::Likes),
+    metric_column("follows", Metric::Follows),
 ];
-const MORE: &[Figure] = &[
-    of("card_engagements", Metric::CardEngagements),
-    of("clicks", Metric::Clicks),
-    of("app_clicks", Metric::AppClicks),
-    of("url_clicks", Metric::UrlClicks),
-    of("qualified_impressions", Metric::Qualified),
-    of("carousel_swipes", Metric::Swipes),
+const MORE: &[MetricColumn] = &[
+    metric_column("card_engagements", Metric::CardEngagements),
+    metric_column("clicks", Metric::Clicks),
+    metric_column("app_clicks", Metric::AppClicks),
+    metric_column("url_clicks", Metric::UrlClicks),
+    metric_column("qualified_impressions", Metric::Qualified),
+    metric_column("carousel_swipes", Metric::Swipes),
     (VocabularyWord::new("posts_send", "tweets_send"), None),
-    of("poll_card_vote", Metric::PollVotes),
-    untold("unfollows"),
+    metric_column("poll_card_vote", Metric::PollVotes),
+    untracked_column("unfollows"),
 ];
-const BILLING: &[Figure] = &[
-    of("billed_engagements", Metric::Billed),
-    of("billed_charge_local_micro", Metric::Charge),
+const BILLING: &[MetricColumn] = &[
+    metric_column("billed_engagements", Metric::Billed),
+    metric_column("billed_charge_local_micro", Metric::Charge),
 ];
-const VIDEO: &[Figure] = &[
-    of("video_total_views", Metric::VideoViews),
-    of("video_views_25", Metric::Video25),
-    of("video_views_50", Metric::Video50),
-    of("video_views_75", Metric::Video75),
-    of("video_views_100", Metric::Video100),
-    of("video_cta_clicks", Metric::VideoCta),
-    of("video_content_starts", Metric::VideoStarts),
-    of("video_3s100pct_views", Metric::Video3),
-    of("video_6s_views", Metric::Video6),
-    of("video_15s_views", Metric::Video15),
-    of("video_mrc_views", Metric::VideoMrc),
+const VIDEO: &[MetricColumn] = &[
+    metric_column("video_total_views", Metric::VideoViews),
+    metric_column("video_views_25", Metric::Video25),
+    metric_column("video_views_50", Metric::Video50),
+    metric_column("video_views_75", Metric::Video75),
+    metric_column("video_views_100", Metric::Video100),
+    metric_column("video_cta_clicks", Metric::VideoCta),
+    metric_column("video_content_starts", Metric::VideoStarts),
+    metric_column("video_3s100pct_views", Metric::Video3),
+    metric_column("video_6s_views", Metric::Video6),
+    metric_column("video_15s_views", Metric::Video15),
+    metric_column("video_mrc_views", Metric::VideoMrc),
 ];
 const WEB: &[&str] = &[
     "purchases",
@@ -113,22 +113,26 @@ const LIFE_TIME: &[&str] = &[
 ];
 
 /// A figure under the name that it is answered by.
-pub(super) type Named = (String, Option<Metric>);
+pub(super) type NamedMetric = (String, Option<Metric>);
 
 /// What a group tells of entities of a kind. No conversions are recorded, so none are told.
-pub(super) fn figures(group: &str, kind: &str, speech: base::Vocabulary) -> Vec<Named> {
+pub(super) fn metrics_of_group(
+    group: &str,
+    kind: &str,
+    speech: base::Vocabulary,
+) -> Vec<NamedMetric> {
     let above = matches!(kind, "ACCOUNT" | "FUNDING_INSTRUMENT");
     let shown = matches!(
         kind,
         "CAMPAIGN" | "LINE_ITEM" | "PROMOTED_POST" | "MEDIA_CREATIVE"
     );
-    let named = |figures: &[Figure]| -> Vec<Named> {
+    let named = |figures: &[MetricColumn]| -> Vec<NamedMetric> {
         let named = figures.iter();
         named
             .map(|(name, metric)| (name.name_in(speech).to_owned(), *metric))
             .collect()
     };
-    let conversions = |prefix: &str, names: &[&str]| -> Vec<Named> {
+    let conversions = |prefix: &str, names: &[&str]| -> Vec<NamedMetric> {
         let all = names.iter();
         all.map(|name| (format!("{prefix}_{name}"), None)).collect()
     };

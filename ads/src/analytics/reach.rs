@@ -6,35 +6,41 @@ use base::Error;
 use serde_json::{Value, json};
 use store::ledger::{self, AdEntity};
 
-use super::ask::{Ask, span};
-use crate::answer::Answer;
-use crate::desk::Desk;
-use crate::engine::checked;
-use crate::given::Given;
-use crate::kind::instant;
-use crate::ledger::line_items_of;
+use super::stats_query::{StatsQuery, parse_time_window};
+use crate::account_context::AccountContext;
+use crate::engine::ensure_valid_params;
+use crate::field_kind::format_time;
+use crate::ledger::line_items_by_entity;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
 
 /// `GET …/reach/campaigns`.
-pub(super) fn of_campaigns(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    reach(desk, given, AdEntity::Campaign, "campaign_ids")
+pub(super) fn campaign_reach(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    load_reach(desk, given, AdEntity::Campaign, "campaign_ids")
 }
 
 /// `GET …/reach/funding_instruments`.
-pub(super) fn of_instruments(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    reach(desk, given, AdEntity::Funding, "funding_instrument_ids")
+pub(super) fn funding_instrument_reach(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    load_reach(desk, given, AdEntity::Funding, "funding_instrument_ids")
 }
 
-fn reach(
-    desk: &mut Desk<'_, '_>,
-    given: &Given,
+fn load_reach(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
     entity: AdEntity,
     name: &str,
-) -> Result<Answer, Error> {
-    checked(given)?;
-    let (from, to) = span(desk, given, i64::from(u16::MAX))?;
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let (from, to) = parse_time_window(desk, given, i64::from(u16::MAX))?;
     let account = desk.account_id()?;
     let mut ids = given.ints(name);
-    let of = super::ask::resource(entity.name());
+    let of = super::stats_query::entity_resource(entity.name());
     let known: HashSet<i64> = match of {
         Some(of) => store::records::find_by_ids(desk.tx, of.name, &ids)?
             .into_iter()
@@ -44,7 +50,7 @@ fn reach(
         None => HashSet::new(),
     };
     ids.retain(|id| known.contains(id));
-    let items = line_items_of(desk.tx, account, entity, &ids)?;
+    let items = line_items_by_entity(desk.tx, account, entity, &ids)?;
     let mut all: Vec<i64> = items.values().flatten().copied().collect();
     all.sort_unstable();
     all.dedup();
@@ -64,24 +70,26 @@ fn reach(
                 viewers.insert(*viewer);
                 times = times.saturating_add(*count);
             }
-            let written = of.map(|of| of.ids.write(*id));
+            let written = of.map(|of| of.id_format.format(*id));
             json!({
                 "id": written,
                 "total_audience_reach": viewers.len(),
-                "average_frequency": frequency(times, viewers.len()),
+                "average_frequency": average_frequency(times, viewers.len()),
             })
         })
         .collect();
-    let mut answer = Answer::one(&data.into());
+    let mut answer = OperationOutput::from_value(&data.into());
     answer.data_type = "reach";
     for (name, at) in [("start_time", from), ("end_time", to)] {
-        answer.echo.insert(name.to_owned(), instant(at).into());
+        answer
+            .echo_params
+            .insert(name.to_owned(), format_time(at).into());
     }
     Ok(answer)
 }
 
 /// Impressions by viewer, to two decimals.
-fn frequency(times: i64, viewers: usize) -> Value {
+fn average_frequency(times: i64, viewers: usize) -> Value {
     let viewers = i64::try_from(viewers).unwrap_or(i64::MAX);
     if viewers == 0 {
         return json!(0.0);
@@ -92,11 +100,14 @@ fn frequency(times: i64, viewers: usize) -> Value {
 }
 
 /// Days of a job.
-pub(super) const LONG: i64 = 90;
+pub(super) const JOB_MAX_DAYS: i64 = 90;
 
-impl Ask {
+impl StatsQuery {
     /// As a job may ask for it.
-    pub(super) fn long(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Self, Error> {
-        Self::read(desk, given, LONG)
+    pub(super) fn parse_job(
+        desk: &mut AccountContext<'_, '_>,
+        given: &ParsedParams,
+    ) -> Result<Self, Error> {
+        Self::parse(desk, given, JOB_MAX_DAYS)
     }
 }

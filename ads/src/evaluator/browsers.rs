@@ -9,32 +9,34 @@ use roaring::RoaringBitmap;
 use store::Tx;
 use store::ads::viewers;
 
-use super::built::since;
-use super::criteria::{Criterion, Operator};
-use super::kept::{Group, Grouped};
-use super::{Evaluator, Users};
-use crate::choices;
+use super::base_sets::activity_cutoff;
+use super::criteria::{CriterionOperator, TargetingCriterion};
+use super::set_cache::{GroupedUserSets, UserGroup};
+use super::{Evaluator, UserSet};
+use crate::option_catalog;
 
 /// How long it is kept what people signed in with.
 const BROWSERS_MS: i64 = 600_000;
 
 impl Evaluator {
     /// Finds out what everybody signed in with last.
-    pub(super) fn look_at_browsers(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        let since = since(tx);
+    pub(super) fn load_browser_groups(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        let since = activity_cutoff(tx);
         let sessions: HashMap<i64, String> = viewers::list_signed_in_users(tx, since)?
             .into_iter()
             .collect();
-        let mut all = [Group::Platform, Group::Device, Group::Version]
+        let mut all = [UserGroup::Platform, UserGroup::Device, UserGroup::Version]
             .map(|group| (group, BTreeMap::<String, RoaringBitmap>::new()));
-        let mut kept = self.kept.lock();
+        let mut kept = self.set_cache.lock();
         for (user, agent) in sessions {
-            let number = kept.numbers.of(user);
+            let number = kept.numbers.assign_number(user);
             for (group, by) in &mut all {
                 let value = match group {
-                    Group::Device => device(&agent).map(str::to_lowercase),
-                    Group::Version => version(&agent).map(|version| version.written()),
-                    _ => platform(&agent).map(str::to_owned),
+                    UserGroup::Device => device_name(&agent).map(str::to_lowercase),
+                    UserGroup::Version => {
+                        parse_platform_version(&agent).map(|version| version.to_key())
+                    }
+                    _ => platform_number(&agent).map(str::to_owned),
                 };
                 if let Some(value) = value {
                     by.entry(value).or_default().insert(number);
@@ -47,50 +49,60 @@ impl Evaluator {
                 .into_iter()
                 .map(|(value, users)| (value, Arc::new(users)));
             let by = by.collect();
-            kept.groups.insert(group, Grouped { by, until });
+            kept.groups.insert(
+                group,
+                GroupedUserSets {
+                    sets: by,
+                    expires_at: until,
+                },
+            );
         }
         Ok(())
     }
 
     /// Who signed in with a device, by what its option calls it.
-    pub(super) fn with_device(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<Users>, Error> {
-        let option = choices::find(tx, "DEVICE", value)?;
+    pub(super) fn device_users(
+        &self,
+        tx: &mut Tx<'_>,
+        value: &str,
+    ) -> Result<Option<UserSet>, Error> {
+        let option = option_catalog::find(tx, "DEVICE", value)?;
         let name = option.map_or_else(|| value.to_owned(), |option| option.name);
-        self.grouped(tx, Group::Device, &name.to_lowercase())
+        self.group_users(tx, UserGroup::Device, &name.to_lowercase())
     }
 
     /// Who signed in with a version of a platform, or with that or a later one.
-    pub(super) fn with_version(
+    pub(super) fn version_users(
         &self,
         tx: &mut Tx<'_>,
-        criterion: &Criterion,
-    ) -> Result<Option<Users>, Error> {
-        let option = choices::find(tx, "PLATFORM_VERSION", &criterion.value)?;
+        criterion: &TargetingCriterion,
+    ) -> Result<Option<UserSet>, Error> {
+        let option = option_catalog::find(tx, "PLATFORM_VERSION", &criterion.value)?;
         let Some(option) = option else {
-            return self.grouped(tx, Group::Version, "");
+            return self.group_users(tx, UserGroup::Version, "");
         };
         let text = |name: &str| {
             let text = option.details.get(name).and_then(|text| text.as_str());
             text.unwrap_or_default().to_lowercase()
         };
-        let wanted = Version {
-            of: text("os_type"),
-            number: numbers(&text("number")),
+        let wanted = PlatformVersion {
+            platform: text("os_type"),
+            number: parse_version_numbers(&text("number")),
         };
         // Makes the group where it is not there.
-        if self.grouped(tx, Group::Version, "")?.is_none() {
+        if self.group_users(tx, UserGroup::Version, "")?.is_none() {
             return Ok(None);
         }
         let mut users = RoaringBitmap::new();
-        let kept = self.kept.lock();
-        let groups = kept.groups.get(&Group::Version);
-        for (version, some) in groups.iter().flat_map(|held| &held.by) {
-            let version = Version::read(version);
+        let kept = self.set_cache.lock();
+        let groups = kept.groups.get(&UserGroup::Version);
+        for (version, some) in groups.iter().flat_map(|held| &held.sets) {
+            let version = PlatformVersion::parse(version);
             let fits = match criterion.operator {
-                Operator::Gte => version.number >= wanted.number,
+                CriterionOperator::Gte => version.number >= wanted.number,
                 _ => version.number.starts_with(&wanted.number),
             };
-            if version.of == wanted.of && fits {
+            if version.platform == wanted.platform && fits {
                 users |= &**some;
             }
         }
@@ -100,29 +112,29 @@ impl Evaluator {
 
 /// A version of what a device runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Version {
+struct PlatformVersion {
     /// In lower case.
-    of: String,
+    platform: String,
     number: Vec<u32>,
 }
 
-impl Version {
-    fn written(&self) -> String {
+impl PlatformVersion {
+    fn to_key(&self) -> String {
         let parts: Vec<String> = self.number.iter().map(u32::to_string).collect();
-        format!("{} {}", self.of, parts.join("."))
+        format!("{} {}", self.platform, parts.join("."))
     }
 
-    fn read(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let (of, number) = text.split_once(' ').unwrap_or((text, ""));
         Self {
-            of: of.to_owned(),
-            number: numbers(number),
+            platform: of.to_owned(),
+            number: parse_version_numbers(number),
         }
     }
 }
 
 /// `18_5` or `18.5`: noughts at its end say nothing.
-fn numbers(text: &str) -> Vec<u32> {
+fn parse_version_numbers(text: &str) -> Vec<u32> {
     let parts = text.split(['.', '_']).map(str::parse);
     let mut all: Vec<u32> = parts.map_while(Result::ok).collect();
     while all.len() > 1 && all.last() == Some(&0) {
@@ -132,7 +144,7 @@ fn numbers(text: &str) -> Vec<u32> {
 }
 
 /// The number of the platform that a browser says it runs on (contract §9.4).
-fn platform(agent: &str) -> Option<&'static str> {
+fn platform_number(agent: &str) -> Option<&'static str> {
     let has = |name: &str| agent.contains(name);
     if has("iPhone") || has("iPad") || has("iPod") {
         Some("0")
@@ -153,32 +165,36 @@ fn platform(agent: &str) -> Option<&'static str> {
 }
 
 /// What stands between a text and the first of some signs.
-fn after<'a>(agent: &'a str, before: &str, ends: &[char]) -> Option<&'a str> {
+fn text_between<'a>(agent: &'a str, before: &str, ends: &[char]) -> Option<&'a str> {
     let (_, rest) = agent.split_once(before)?;
     rest.split(ends).next().map(str::trim)
 }
 
 /// The version of a phone's or tablet's system. Those of others are frozen in what browsers say.
-fn version(agent: &str) -> Option<Version> {
+fn parse_platform_version(agent: &str) -> Option<PlatformVersion> {
     let ends = [' ', ';', ')'];
-    let found = if platform(agent) == Some("0") {
-        let number = after(agent, "iPhone OS ", &ends).or_else(|| after(agent, "CPU OS ", &ends));
+    let found = if platform_number(agent) == Some("0") {
+        let number = text_between(agent, "iPhone OS ", &ends)
+            .or_else(|| text_between(agent, "CPU OS ", &ends));
         ("ios", number?)
     } else {
-        ("android", after(agent, "Android ", &ends)?)
+        ("android", text_between(agent, "Android ", &ends)?)
     };
-    let number = numbers(found.1);
+    let number = parse_version_numbers(found.1);
     let of = found.0.to_owned();
-    (!number.is_empty()).then_some(Version { of, number })
+    (!number.is_empty()).then_some(PlatformVersion {
+        platform: of,
+        number,
+    })
 }
 
 /// The device, where a browser tells one: many say `K` for any.
-fn device(agent: &str) -> Option<&str> {
+fn device_name(agent: &str) -> Option<&str> {
     let apple = ["iPhone", "iPad", "iPod"].into_iter();
     if let Some(name) = apple.into_iter().find(|name| agent.contains(name)) {
         return Some(name);
     }
-    let system = after(agent, "Android ", &[')'])?;
+    let system = text_between(agent, "Android ", &[')'])?;
     let (_, model) = system.split_once("; ")?;
     let model = model.rsplit("; ").next().unwrap_or(model);
     let model = model.split(" Build/").next().unwrap_or(model).trim();
@@ -188,7 +204,7 @@ fn device(agent: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{device, numbers, platform, version};
+    use super::{device_name, parse_platform_version, parse_version_numbers, platform_number};
 
     #[test]
     fn browsers_tell_the_platform() {
@@ -202,7 +218,7 @@ mod tests {
             ("Mozilla/5.0 (Windows NT 10.0; Win64; x64)", Some("4")),
             ("curl/8", None),
         ] {
-            assert_eq!(platform(agent), wanted, "{agent}");
+            assert_eq!(platform_number(agent), wanted, "{agent}");
         }
     }
 
@@ -242,11 +258,14 @@ mod tests {
             ("Mozilla/5.0 (Windows NT 10.0; Win64; x64)", None, None),
             ("Android", None, None),
         ] {
-            let found = version(agent).map(|version| version.written());
+            let found = parse_platform_version(agent).map(|version| version.to_key());
             assert_eq!(found.as_deref(), wanted, "{agent}");
-            assert_eq!(device(agent), model, "{agent}");
+            assert_eq!(device_name(agent), model, "{agent}");
         }
-        assert!(numbers("18.5") > numbers("18") && numbers("9") < numbers("10.1"));
-        assert_eq!(numbers("18.0"), numbers("18"));
+        assert!(
+            parse_version_numbers("18.5") > parse_version_numbers("18")
+                && parse_version_numbers("9") < parse_version_numbers("10.1")
+        );
+        assert_eq!(parse_version_numbers("18.0"), parse_version_numbers("18"));
     }
 }

@@ -2,14 +2,14 @@
 
 use base::{Error, UserId};
 
-use crate::desk::Desk;
+use crate::account_context::AccountContext;
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::promotable_users;
 use crate::resources::targeting_criteria::TARGETING_CRITERION;
 
 /// How a value is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
+pub enum CriterionOperator {
     /// It is so.
     Eq,
     /// It is not.
@@ -20,7 +20,7 @@ pub enum Operator {
     Lt,
 }
 
-impl Operator {
+impl CriterionOperator {
     /// The one with a name.
     pub fn parse(name: &str) -> Option<Self> {
         match name.to_ascii_uppercase().as_str() {
@@ -35,24 +35,24 @@ impl Operator {
 
 /// One thing that is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Criterion {
+pub struct TargetingCriterion {
     /// Its type: `FOLLOWERS_OF_USER`, `LOCATION`, ….
     pub kind: String,
     /// Its value.
     pub value: String,
     /// How the value is meant.
-    pub operator: Operator,
+    pub operator: CriterionOperator,
 }
 
 /// All that is asked, and for whom.
 #[derive(Clone, Debug, Default)]
-pub struct Audience {
+pub struct TargetedAudience {
     /// The account.
     pub account: i64,
     /// The account's own user; whoever blocks them is not reached.
     pub advertiser: Option<UserId>,
     /// The criteria; none: everyone.
-    pub criteria: Vec<Criterion>,
+    pub criteria: Vec<TargetingCriterion>,
 }
 
 /// Types of which any one suffices, whatever its type.
@@ -77,36 +77,37 @@ const PRIMARY: &[&str] = &[
 ];
 
 /// Whether a type is one of those of which any one suffices.
-pub fn is_primary(kind: &str) -> bool {
+pub fn is_primary_type(kind: &str) -> bool {
     PRIMARY.contains(&kind)
 }
 
-impl Audience {
+impl TargetedAudience {
     /// Of the desk's account, without criteria.
-    pub fn of_account(desk: &mut Desk<'_, '_>) -> Result<Self, Error> {
+    pub fn from_account(desk: &mut AccountContext<'_, '_>) -> Result<Self, Error> {
         Ok(Self {
             account: desk.account_id()?,
-            advertiser: promotable_users::full(desk)?,
+            advertiser: promotable_users::find_own_user(desk)?,
             criteria: Vec::new(),
         })
     }
 
     /// Of a line item of the desk's account: what its criteria ask.
-    pub fn of_line_item(desk: &mut Desk<'_, '_>, item: i64) -> Result<Self, Error> {
-        let mut audience = Self::of_account(desk)?;
+    pub fn from_line_item(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<Self, Error> {
+        let mut audience = Self::from_account(desk)?;
         let parent = LINE_ITEM.id.post;
-        for one in desk.shown(&TARGETING_CRITERION, parent, item)? {
-            audience.criteria.push(Criterion {
+        for one in desk.list_visible_records(&TARGETING_CRITERION, parent, item)? {
+            audience.criteria.push(TargetingCriterion {
                 kind: one.text("targeting_type").to_owned(),
                 value: one.text("targeting_value").to_owned(),
-                operator: Operator::parse(one.text("operator_type")).unwrap_or(Operator::Eq),
+                operator: CriterionOperator::parse(one.text("operator_type"))
+                    .unwrap_or(CriterionOperator::Eq),
             });
         }
         Ok(audience)
     }
 
     /// The kinds of engagement that engagement criteria ask for; empty: any.
-    pub(super) fn engagements(&self) -> Vec<&str> {
+    pub(super) fn engagement_types(&self) -> Vec<&str> {
         let all = self.criteria.iter();
         let all = all.filter(|criterion| criterion.kind == "ENGAGEMENT_TYPE");
         all.map(|criterion| criterion.value.as_str()).collect()

@@ -9,24 +9,28 @@ use roaring::RoaringBitmap;
 use store::Tx;
 use store::ads::viewers;
 
-use super::built::AT_ONCE;
-use super::kept::Group;
-use super::{Evaluator, Users};
+use super::base_sets::USER_BATCH;
+use super::set_cache::UserGroup;
+use super::{Evaluator, UserSet};
 
 /// Posts of a user that tell their language.
-const POSTS: u32 = 50;
+const SAMPLED_POSTS: u32 = 50;
 
 impl Evaluator {
     /// Who writes in a language; none when it is of nobody known.
-    pub(super) fn speaking(&self, tx: &mut Tx<'_>, code: &str) -> Result<Option<Users>, Error> {
+    pub(super) fn language_users(
+        &self,
+        tx: &mut Tx<'_>,
+        code: &str,
+    ) -> Result<Option<UserSet>, Error> {
         let Some(asked) = parse_language(code) else {
-            let known = self.grouped(tx, Group::Language, "")?;
-            return Ok(known.map(|_| Users::default()));
+            let known = self.group_users(tx, UserGroup::Language, "")?;
+            return Ok(known.map(|_| UserSet::default()));
         };
         let mut all: Option<RoaringBitmap> = None;
         // What is written in several scripts has several codes.
         for posted in (1..=LanguageNumber::MAX).filter(|posted| language_matches(asked, *posted)) {
-            let users = self.grouped(tx, Group::Language, language_code(posted))?;
+            let users = self.group_users(tx, UserGroup::Language, language_code(posted))?;
             if let Some(users) = users {
                 *all.get_or_insert_default() |= &*users;
             }
@@ -36,64 +40,79 @@ impl Evaluator {
 
     /// Finds out what everybody writes in: public posts by the index, those of others one user
     /// after the other.
-    pub(super) fn listen(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        let begun = self.kept.lock().place();
+    pub(super) fn load_language_groups(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        let begun = self.set_cache.lock().log_offset();
         let mut counts: HashMap<i64, Vec<(LanguageNumber, u32)>> = HashMap::new();
         if let Some(search) = &self.search {
             search.snapshot().visit_authors(|author, spoken| {
                 let counted = counts.entry(author).or_default();
-                if counted.iter().map(|(_, count)| count).sum::<u32>() < POSTS {
-                    add(counted, spoken);
+                if counted.iter().map(|(_, count)| count).sum::<u32>() < SAMPLED_POSTS {
+                    count_language(counted, spoken);
                 }
             })?;
         }
         let mut last = 0;
         loop {
-            let some = viewers::list_protected_users(tx, last, AT_ONCE)?;
+            let some = viewers::list_protected_users(tx, last, USER_BATCH)?;
             let Some(end) = some.last() else { break };
             last = *end;
             for user in some {
-                counts.insert(user, self.written(tx, user)?);
+                counts.insert(user, self.count_user_languages(tx, user)?);
             }
         }
         let mut by: BTreeMap<String, RoaringBitmap> = BTreeMap::new();
-        let mut kept = self.kept.lock();
+        let mut kept = self.set_cache.lock();
         for (user, counted) in counts {
-            if let Some(code) = main(&counted) {
-                let number = kept.numbers.of(user);
+            if let Some(code) = main_language(&counted) {
+                let number = kept.numbers.assign_number(user);
                 by.entry(code.to_owned()).or_default().insert(number);
             }
         }
         drop(kept);
-        self.keep_group(tx, Group::Language, by, begun);
+        self.store_group(tx, UserGroup::Language, by, begun);
         Ok(())
     }
 
     /// Finds out what some users write in now.
-    pub(super) fn listen_again(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
-        if !self.kept.lock().groups.contains_key(&Group::Language) {
+    pub(super) fn refresh_user_languages(
+        &self,
+        tx: &mut Tx<'_>,
+        users: &[i64],
+    ) -> Result<(), Fault> {
+        if !self
+            .set_cache
+            .lock()
+            .groups
+            .contains_key(&UserGroup::Language)
+        {
             return Ok(());
         }
         for user in users {
-            let counted = self.written(tx, *user)?;
-            let code = main(&counted).map(str::to_owned);
+            let counted = self.count_user_languages(tx, *user)?;
+            let code = main_language(&counted).map(str::to_owned);
             let codes: Vec<String> = code.into_iter().collect();
-            self.kept.lock().regroup(Group::Language, *user, &codes);
+            self.set_cache
+                .lock()
+                .set_user_groups(UserGroup::Language, *user, &codes);
         }
         Ok(())
     }
 
     #[expect(clippy::unused_self, reason = "a part of the evaluator")]
-    fn written(&self, tx: &mut Tx<'_>, user: i64) -> Result<Vec<(LanguageNumber, u32)>, Fault> {
+    fn count_user_languages(
+        &self,
+        tx: &mut Tx<'_>,
+        user: i64,
+    ) -> Result<Vec<(LanguageNumber, u32)>, Fault> {
         let mut counted = Vec::new();
-        for code in viewers::recent_post_languages(tx, user, i64::from(POSTS))? {
-            add(&mut counted, parse_language(&code).unwrap_or(0));
+        for code in viewers::recent_post_languages(tx, user, i64::from(SAMPLED_POSTS))? {
+            count_language(&mut counted, parse_language(&code).unwrap_or(0));
         }
         Ok(counted)
     }
 }
 
-fn add(counted: &mut Vec<(LanguageNumber, u32)>, spoken: LanguageNumber) {
+fn count_language(counted: &mut Vec<(LanguageNumber, u32)>, spoken: LanguageNumber) {
     match counted.iter_mut().find(|(known, _)| *known == spoken) {
         Some((_, count)) => *count += 1,
         None => counted.push((spoken, 1)),
@@ -101,7 +120,7 @@ fn add(counted: &mut Vec<(LanguageNumber, u32)>, spoken: LanguageNumber) {
 }
 
 /// The language of the most posts, of those that have one; the first of the list among equals.
-fn main(counted: &[(LanguageNumber, u32)]) -> Option<&'static str> {
+fn main_language(counted: &[(LanguageNumber, u32)]) -> Option<&'static str> {
     // Codes that say why a post has no language.
     const NONE: &[&str] = &["und", "qam", "qct", "qht", "qme", "qst", "zxx", "art"];
     let real = counted
@@ -113,14 +132,17 @@ fn main(counted: &[(LanguageNumber, u32)]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::main;
+    use super::main_language;
 
     #[test]
     fn most_posts_tell_the_language() {
         let number = |code: &str| query::parse_language(code).unwrap();
         let counted = [(number("en"), 2), (number("pt"), 3), (number("und"), 9)];
-        assert_eq!(main(&counted), Some("pt"));
-        assert_eq!(main(&[(number("und"), 9)]), None);
-        assert_eq!(main(&[(number("pt"), 1), (number("en"), 1)]), Some("en"));
+        assert_eq!(main_language(&counted), Some("pt"));
+        assert_eq!(main_language(&[(number("und"), 9)]), None);
+        assert_eq!(
+            main_language(&[(number("pt"), 1), (number("en"), 1)]),
+            Some("en")
+        );
     }
 }

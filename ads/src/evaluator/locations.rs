@@ -10,8 +10,8 @@ use store::ads::viewers;
 use store::places::{self, Place};
 
 use super::Evaluator;
-use super::built::{AT_ONCE, LONG_MS};
-use super::kept::{Group, Grouped};
+use super::base_sets::{LONG_MS, USER_BATCH};
+use super::set_cache::{GroupedUserSets, UserGroup};
 use crate::gazetteer::{gazetteer, name_key};
 
 /// Places that are read at once.
@@ -20,11 +20,11 @@ const PLACES: i64 = 10_000;
 const SHORT_MS: i64 = 10_000;
 
 /// The places that an operator or an import added, by their names.
-struct Added {
+struct AddedPlaces {
     names: HashMap<u64, Vec<Place>>,
 }
 
-fn add(names: &mut HashMap<u64, Vec<Place>>, place: Place) {
+fn index_place(names: &mut HashMap<u64, Vec<Place>>, place: Place) {
     if !matches!(place.kind.as_str(), "city" | "admin" | "country") {
         return;
     }
@@ -35,8 +35,8 @@ fn add(names: &mut HashMap<u64, Vec<Place>>, place: Place) {
     names.entry(short).or_default().push(place);
 }
 
-impl Added {
-    fn read(tx: &mut Tx<'_>) -> Result<Self, Fault> {
+impl AddedPlaces {
+    fn load(tx: &mut Tx<'_>) -> Result<Self, Fault> {
         let mut names: HashMap<u64, Vec<Place>> = HashMap::new();
         let mut last = i64::MIN;
         loop {
@@ -44,7 +44,7 @@ impl Added {
             let more = i64::try_from(some.len()).unwrap_or(0) == PLACES;
             for place in some {
                 last = place.id;
-                add(&mut names, place);
+                index_place(&mut names, place);
             }
             if !more {
                 return Ok(Self { names });
@@ -53,8 +53,8 @@ impl Added {
     }
 
     /// The ids of the places that a text means, with those that they lie in.
-    fn ids(&self, text: &str) -> Vec<String> {
-        let meant = gazetteer().places(text);
+    fn resolve_place_ids(&self, text: &str) -> Vec<String> {
+        let meant = gazetteer().resolve_text(text);
         let country = meant.first().map(|spot| spot.country);
         let mut ids: Vec<String> = meant.iter().map(|spot| spot.id.clone()).collect();
         let names = meant.iter().map(|spot| name_key(spot.name));
@@ -75,7 +75,7 @@ impl Added {
             ids.push(network::places::format_place_id(place.id));
             let within = place.contained_within.split(',');
             ids.extend(within.filter(|id| !id.is_empty()).map(str::to_owned));
-            let inside = code.and_then(|code| gazetteer().country(code));
+            let inside = code.and_then(|code| gazetteer().find_country(code));
             ids.extend(inside.map(|spot| spot.id.clone()));
         }
         ids.sort_unstable();
@@ -85,7 +85,7 @@ impl Added {
 }
 
 /// Adds a user to the set of a place.
-fn join(by: &mut BTreeMap<String, RoaringBitmap>, id: &str, user: u32) {
+fn add_user_to_place(by: &mut BTreeMap<String, RoaringBitmap>, id: &str, user: u32) {
     if let Some(users) = by.get_mut(id) {
         users.insert(user);
     } else {
@@ -95,23 +95,25 @@ fn join(by: &mut BTreeMap<String, RoaringBitmap>, id: &str, user: u32) {
 
 impl Evaluator {
     /// Finds out where everybody is.
-    pub(super) fn locate(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        let begun = self.kept.lock().place();
-        let added = Added::read(tx)?;
+    pub(super) fn load_location_groups(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        let begun = self.set_cache.lock().log_offset();
+        let added = AddedPlaces::load(tx)?;
         let mut by: BTreeMap<String, RoaringBitmap> = BTreeMap::new();
         // The same few texts again and again.
         let mut meant: HashMap<String, Vec<String>> = HashMap::new();
         let mut last = 0;
         loop {
-            let some = viewers::list_locations(tx, last, AT_ONCE)?;
-            let more = i64::try_from(some.len()).unwrap_or(0) == AT_ONCE;
-            let mut kept = self.kept.lock();
+            let some = viewers::list_locations(tx, last, USER_BATCH)?;
+            let more = i64::try_from(some.len()).unwrap_or(0) == USER_BATCH;
+            let mut kept = self.set_cache.lock();
             for (user, text) in some {
                 last = user;
-                let ids = meant.entry(text).or_insert_with_key(|text| added.ids(text));
-                let number = kept.numbers.of(user);
+                let ids = meant
+                    .entry(text)
+                    .or_insert_with_key(|text| added.resolve_place_ids(text));
+                let number = kept.numbers.assign_number(user);
                 for id in ids {
-                    join(&mut by, id, number);
+                    add_user_to_place(&mut by, id, number);
                 }
             }
             drop(kept);
@@ -119,30 +121,39 @@ impl Evaluator {
                 break;
             }
         }
-        self.keep_group(tx, Group::Location, by, begun);
+        self.store_group(tx, UserGroup::Location, by, begun);
         Ok(())
     }
 
     /// Finds out where some users are now.
-    pub(super) fn relocate(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
-        if !self.kept.lock().groups.contains_key(&Group::Location) {
+    pub(super) fn refresh_user_locations(
+        &self,
+        tx: &mut Tx<'_>,
+        users: &[i64],
+    ) -> Result<(), Fault> {
+        if !self
+            .set_cache
+            .lock()
+            .groups
+            .contains_key(&UserGroup::Location)
+        {
             return Ok(());
         }
-        let added = Added::read(tx)?;
+        let added = AddedPlaces::load(tx)?;
         let texts: HashMap<i64, String> = viewers::user_locations(tx, users)?.into_iter().collect();
-        let mut kept = self.kept.lock();
+        let mut kept = self.set_cache.lock();
         for user in users {
-            let ids = texts.get(user).map(|text| added.ids(text));
-            kept.regroup(Group::Location, *user, &ids.unwrap_or_default());
+            let ids = texts.get(user).map(|text| added.resolve_place_ids(text));
+            kept.set_user_groups(UserGroup::Location, *user, &ids.unwrap_or_default());
         }
         Ok(())
     }
 
     /// Keeps a group that was made from what was there at a place of the log or later.
-    pub(super) fn keep_group(
+    pub(super) fn store_group(
         &self,
         tx: &Tx<'_>,
-        group: Group,
+        group: UserGroup,
         by: BTreeMap<String, RoaringBitmap>,
         begun: i64,
     ) {
@@ -150,13 +161,19 @@ impl Evaluator {
             .into_iter()
             .map(|(value, users)| (value, Arc::new(users)));
         let by = by.collect();
-        let mut kept = self.kept.lock();
-        let lasts = if kept.place() == begun {
+        let mut kept = self.set_cache.lock();
+        let lasts = if kept.log_offset() == begun {
             LONG_MS
         } else {
             SHORT_MS
         };
         let until = tx.now().plus_ms(lasts);
-        kept.groups.insert(group, Grouped { by, until });
+        kept.groups.insert(
+            group,
+            GroupedUserSets {
+                sets: by,
+                expires_at: until,
+            },
+        );
     }
 }

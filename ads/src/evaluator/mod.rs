@@ -14,17 +14,17 @@
 //! evaluator.admits(desk.tx, &audience, Some(viewer))?            // for each viewer; None: unknown
 //! ```
 
+mod base_sets;
 mod browsers;
-mod built;
 mod criteria;
-mod engaged;
-mod kept;
+mod demographics;
+mod engagement;
 mod languages;
 mod locations;
-mod numbers;
-mod similar;
+mod lookalikes;
+mod set_cache;
 mod sources;
-mod told;
+mod user_numbers;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -36,49 +36,49 @@ use parking_lot::Mutex;
 use roaring::RoaringBitmap;
 use store::Tx;
 
-use crate::discretion::{Discretion, Told};
-use crate::resources::do_not_reach_lists::list_of;
+use crate::resources::do_not_reach_lists::find_list_id;
+use crate::size_disclosure::{DisclosedSize, SizeDisclosure};
 
-pub use criteria::{Audience, Criterion, Operator, is_primary};
-use kept::Kept;
-use sources::Source;
+pub use criteria::{CriterionOperator, TargetedAudience, TargetingCriterion, is_primary_type};
+use set_cache::UserSetCache;
+use sources::CriterionSource;
 
 /// Numbers of users.
-pub(crate) type Users = Arc<RoaringBitmap>;
+pub(crate) type UserSet = Arc<RoaringBitmap>;
 
 /// How many are reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Estimate {
+pub struct AudienceEstimate {
     /// Exactly so many.
     pub count: u64,
     /// What may be told of that.
-    pub told: Told,
+    pub disclosed_size: DisclosedSize,
     /// Types of criteria that say nothing here, since nothing is stored about them.
-    pub ignored: BTreeSet<String>,
+    pub ignored_types: BTreeSet<String>,
 }
 
-impl Estimate {
+impl AudienceEstimate {
     /// The number that may be shown, or what is decided by in sight of the advertiser; none of too
     /// few.
-    pub fn shown(&self) -> u64 {
-        let shown = self.told.shown().unwrap_or(0);
+    pub fn displayed_count(&self) -> u64 {
+        let shown = self.disclosed_size.displayed_count().unwrap_or(0);
         u64::try_from(shown).unwrap_or(0)
     }
 }
 
 /// A set of users, and their ids.
-type People = (Users, Arc<HashSet<i64>>);
+type CountryUsers = (UserSet, Arc<HashSet<i64>>);
 
 /// The evaluator of one process.
 pub struct Evaluator {
     /// What keywords came with lately.
     pub insights: InsightsCache,
     /// How much is told of whom audiences come to.
-    pub discretion: Discretion,
+    pub size_disclosure: SizeDisclosure,
     search: Option<Arc<PostSearch>>,
     /// Whose profiles place them in a country, as ids.
-    people: Mutex<HashMap<String, People>>,
-    kept: Mutex<Kept>,
+    country_users: Mutex<HashMap<String, CountryUsers>>,
+    set_cache: Mutex<UserSetCache>,
 }
 
 impl std::fmt::Debug for Evaluator {
@@ -89,141 +89,162 @@ impl std::fmt::Debug for Evaluator {
 
 /// The sets that some criteria come down to.
 #[derive(Debug, Default)]
-struct Reached {
+struct CriteriaSets {
     /// Everyone who can be reached at all.
-    base: Users,
+    base: UserSet,
     /// One of these; none asked for: everyone.
-    primary: Option<Vec<Users>>,
+    primary: Option<Vec<UserSet>>,
     /// And one of each of these.
-    each: BTreeMap<String, Vec<Users>>,
+    each: BTreeMap<String, Vec<UserSet>>,
     /// And none of these.
-    out: Vec<Users>,
-    ignored: BTreeSet<String>,
+    excluded: Vec<UserSet>,
+    ignored_types: BTreeSet<String>,
 }
 
 impl Evaluator {
     /// One that knows nothing yet. Without an index of posts nothing is known about what they say.
     pub fn new(search: Option<Arc<PostSearch>>) -> Arc<Self> {
-        Self::discreet(search, Discretion::default())
+        Self::with_size_disclosure(search, SizeDisclosure::default())
     }
 
     /// The same, which tells no more than is said here.
-    pub fn discreet(search: Option<Arc<PostSearch>>, discretion: Discretion) -> Arc<Self> {
+    pub fn with_size_disclosure(
+        search: Option<Arc<PostSearch>>,
+        discretion: SizeDisclosure,
+    ) -> Arc<Self> {
         Arc::new(Self {
             insights: InsightsCache::default(),
-            discretion,
+            size_disclosure: discretion,
             search,
-            people: Mutex::default(),
-            kept: Mutex::new(Kept::default()),
+            country_users: Mutex::default(),
+            set_cache: Mutex::new(UserSetCache::default()),
         })
     }
 
     /// How many users criteria reach now.
-    pub fn estimate(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<Estimate, Error> {
-        let reached = self.reached(tx, audience)?;
-        let users = reached.users();
-        let told = if self.is_discreet(tx, audience)? {
-            let kept = self.kept.lock();
-            let ids = users.iter().filter_map(|user| kept.numbers.id(user));
-            self.discretion.tell(self.discretion.crowd(ids))
+    pub fn estimate(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &TargetedAudience,
+    ) -> Result<AudienceEstimate, Error> {
+        let reached = self.resolve_criteria(tx, audience)?;
+        let users = reached.intersect_sets();
+        let told = if self.limits_disclosure(tx, audience)? {
+            let kept = self.set_cache.lock();
+            let ids = users.iter().filter_map(|user| kept.numbers.user_id(user));
+            self.size_disclosure
+                .disclose_size(self.size_disclosure.measure_audience(ids))
         } else {
-            Told::Exactly(i64::try_from(users.len()).unwrap_or(i64::MAX))
+            DisclosedSize::Exact(i64::try_from(users.len()).unwrap_or(i64::MAX))
         };
-        Ok(Estimate {
+        Ok(AudienceEstimate {
             count: users.len(),
-            told,
-            ignored: reached.ignored,
+            disclosed_size: told,
+            ignored_types: reached.ignored_types,
         })
     }
 
     /// Whether what is asked has to do with what the advertiser knows of people, or what they said
     /// of themselves to nobody but the platform.
-    fn is_discreet(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<bool, Error> {
-        let secret = |one: &Criterion| {
+    fn limits_disclosure(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &TargetedAudience,
+    ) -> Result<bool, Error> {
+        let secret = |one: &TargetingCriterion| {
             one.kind.starts_with("CUSTOM_AUDIENCE") || ["AGE", "GENDER"].contains(&&*one.kind)
         };
-        let discreet = self.discretion.least > 1;
+        let discreet = self.size_disclosure.min_size > 1;
         Ok(discreet
-            && (audience.criteria.iter().any(secret) || list_of(tx, audience.account)?.is_some()))
+            && (audience.criteria.iter().any(secret)
+                || find_list_id(tx, audience.account)?.is_some()))
     }
 
     /// Whether an account does not reach a user, whatever it asks for.
-    pub fn keeps_away(
+    pub fn excludes_user(
         &self,
         tx: &mut Tx<'_>,
-        audience: &Audience,
+        audience: &TargetedAudience,
         user: UserId,
     ) -> Result<bool, Error> {
-        self.catch_up(tx)?;
-        let away = self.kept_away(tx, audience)?;
-        let number = self.kept.lock().numbers.find(user.get());
+        self.catch_up_with_log(tx)?;
+        let away = self.excluded_users(tx, audience)?;
+        let number = self.set_cache.lock().numbers.find_number(user.get());
         Ok(number.is_some_and(|number| away.iter().any(|users| users.contains(number))))
     }
 
     /// Whether criteria reach a viewer now. One who is not known is reached by what asks for
     /// nothing that would have to be known.
-    pub fn admits(
+    pub fn reaches_viewer(
         &self,
         tx: &mut Tx<'_>,
-        audience: &Audience,
+        audience: &TargetedAudience,
         viewer: Option<UserId>,
     ) -> Result<bool, Error> {
-        let reached = self.reached(tx, audience)?;
+        let reached = self.resolve_criteria(tx, audience)?;
         let Some(viewer) = viewer else {
             return Ok(reached.primary.is_none() && reached.each.is_empty());
         };
-        let number = self.kept.lock().numbers.find(viewer.get());
-        Ok(number.is_some_and(|number| reached.holds(number)))
+        let number = self.set_cache.lock().numbers.find_number(viewer.get());
+        Ok(number.is_some_and(|number| reached.contains_user(number)))
     }
 
     /// The index of posts.
-    pub fn search(&self) -> Result<&Arc<PostSearch>, Error> {
+    pub fn post_search(&self) -> Result<&Arc<PostSearch>, Error> {
         let missing = || base::Fault::new("no index of posts is set up");
         Ok(self.search.as_ref().ok_or_else(missing)?)
     }
 
     /// Users whose profile places them in a country, active or not.
-    pub fn people_of(&self, tx: &mut Tx<'_>, country: &str) -> Result<Arc<HashSet<i64>>, Error> {
-        self.catch_up(tx)?;
-        let users = self.located(tx, country)?;
-        if let Some((known, ids)) = self.people.lock().get(country)
+    pub fn users_in_country(
+        &self,
+        tx: &mut Tx<'_>,
+        country: &str,
+    ) -> Result<Arc<HashSet<i64>>, Error> {
+        self.catch_up_with_log(tx)?;
+        let users = self.country_users(tx, country)?;
+        if let Some((known, ids)) = self.country_users.lock().get(country)
             && Arc::ptr_eq(known, &users)
         {
             return Ok(Arc::clone(ids));
         }
         let ids: HashSet<i64> = {
-            let kept = self.kept.lock();
+            let kept = self.set_cache.lock();
             users
                 .iter()
-                .filter_map(|user| kept.numbers.id(user))
+                .filter_map(|user| kept.numbers.user_id(user))
                 .collect()
         };
         let ids = Arc::new(ids);
-        let mut people = self.people.lock();
+        let mut people = self.country_users.lock();
         people.insert(country.to_owned(), (users, Arc::clone(&ids)));
         Ok(ids)
     }
 
-    fn reached(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<Reached, Error> {
-        self.catch_up(tx)?;
-        let mut reached = Reached {
-            base: self.active(tx)?,
-            ..Reached::default()
+    fn resolve_criteria(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &TargetedAudience,
+    ) -> Result<CriteriaSets, Error> {
+        self.catch_up_with_log(tx)?;
+        let mut reached = CriteriaSets {
+            base: self.active_users(tx)?,
+            ..CriteriaSets::default()
         };
-        reached.out.extend(self.kept_away(tx, audience)?);
+        reached.excluded.extend(self.excluded_users(tx, audience)?);
         for criterion in &audience.criteria {
-            match self.source(tx, audience, criterion)? {
-                Source::Elsewhere => {}
-                Source::Unknown => {
-                    reached.ignored.insert(criterion.kind.clone());
+            match self.resolve_criterion(tx, audience, criterion)? {
+                CriterionSource::PlacementOnly => {}
+                CriterionSource::Unknown => {
+                    reached.ignored_types.insert(criterion.kind.clone());
                 }
-                Source::Users(users) if criterion.operator == Operator::Ne => {
-                    reached.out.push(users);
+                CriterionSource::Users(users) if criterion.operator == CriterionOperator::Ne => {
+                    reached.excluded.push(users);
                 }
-                Source::Users(users) if is_primary(&criterion.kind) => {
+                CriterionSource::Users(users) if is_primary_type(&criterion.kind) => {
                     reached.primary.get_or_insert_default().push(users);
                 }
-                Source::Users(users) => {
+                CriterionSource::Users(users) => {
                     let alike = reached.each.entry(criterion.kind.clone()).or_default();
                     alike.push(users);
                 }
@@ -233,8 +254,8 @@ impl Evaluator {
     }
 }
 
-impl Reached {
-    fn users(&self) -> RoaringBitmap {
+impl CriteriaSets {
+    fn intersect_sets(&self) -> RoaringBitmap {
         let mut all = (*self.base).clone();
         for some in self.primary.iter().chain(self.each.values()) {
             match some.as_slice() {
@@ -248,19 +269,19 @@ impl Reached {
                 }
             }
         }
-        for users in &self.out {
+        for users in &self.excluded {
             all -= &**users;
         }
         all
     }
 
-    fn holds(&self, user: u32) -> bool {
+    fn contains_user(&self, user: u32) -> bool {
         self.base.contains(user)
             && self
                 .primary
                 .iter()
                 .chain(self.each.values())
                 .all(|some| some.iter().any(|users| users.contains(user)))
-            && !self.out.iter().any(|users| users.contains(user))
+            && !self.excluded.iter().any(|users| users.contains(user))
     }
 }

@@ -7,13 +7,13 @@ use store::ads::{audiences, viewers};
 use store::ledger::{self, AdEventKind};
 use store::{Tx, records};
 
-use super::built::LONG_MS;
-use super::criteria::{Audience, Criterion};
-use super::kept::{Group, Key};
-use super::{Evaluator, Users};
-use crate::kind::Ids;
+use super::base_sets::LONG_MS;
+use super::criteria::{TargetedAudience, TargetingCriterion};
+use super::set_cache::{UserGroup, UserSetKey};
+use super::{Evaluator, UserSet};
+use crate::field_kind::IdFormat;
 use crate::resources::line_items::LINE_ITEM;
-use crate::{matching, members};
+use crate::{audience_matching, audience_members};
 
 /// How long it is kept whom an audience comes to.
 pub(super) const MEMBERS_MS: i64 = 5_000;
@@ -27,7 +27,7 @@ const SEEN_DAYS: i64 = 30;
 const DONE_DAYS: i64 = 90;
 
 /// What happened to whoever kinds of engagement ask for; all that people do when none is asked for.
-fn kinds(asked: &[&str]) -> Vec<AdEventKind> {
+fn engagement_kinds(asked: &[&str]) -> Vec<AdEventKind> {
     const DONE: &[AdEventKind] = &[
         AdEventKind::Click,
         AdEventKind::UrlClick,
@@ -57,129 +57,146 @@ fn kinds(asked: &[&str]) -> Vec<AdEventKind> {
 
 /// What a criterion comes down to.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum CriterionSource {
     /// These users.
-    Users(Users),
+    Users(UserSet),
     /// It says where something is shown, not to whom.
-    Elsewhere,
+    PlacementOnly,
     /// Nothing is stored that would tell.
     Unknown,
 }
 
 impl Evaluator {
-    pub(super) fn source(
+    pub(super) fn resolve_criterion(
         &self,
         tx: &mut Tx<'_>,
-        audience: &Audience,
-        criterion: &Criterion,
-    ) -> Result<Source, Error> {
+        audience: &TargetedAudience,
+        criterion: &TargetingCriterion,
+    ) -> Result<CriterionSource, Error> {
         let value = criterion.value.as_str();
         let users = match criterion.kind.as_str() {
-            "FOLLOWERS_OF_USER" => Some(self.followers(tx, number(value))?),
-            "SIMILAR_TO_FOLLOWERS_OF_USER" => Some(self.like_followers(tx, number(value))?),
-            kind if kind.ends_with("_KEYWORD") => self.keyword(tx, kind, value)?,
+            "FOLLOWERS_OF_USER" => Some(self.followers_of_user(tx, parse_user_id(value))?),
+            "SIMILAR_TO_FOLLOWERS_OF_USER" => {
+                Some(self.similar_to_followers(tx, parse_user_id(value))?)
+            }
+            kind if kind.ends_with("_KEYWORD") => self.keyword_users(tx, kind, value)?,
             kind @ ("INTEREST" | "CONVERSATION" | "EVENT" | "LIVE_TV_EVENT" | "TV_SHOW") => {
-                self.interested(tx, kind, value)?
+                self.interested_users(tx, kind, value)?
             }
-            "CAMPAIGN_ENGAGEMENT" => Some(self.shown_in(tx, audience, value)?),
+            "CAMPAIGN_ENGAGEMENT" => Some(self.campaign_users(tx, audience, value)?),
             "CAMPAIGN_ENGAGEMENT_LOOKALIKE" => {
-                let seed = self.shown_in(tx, audience, value)?;
-                Some(self.like_these(tx, criterion, &seed)?)
+                let seed = self.campaign_users(tx, audience, value)?;
+                Some(self.similar_to_users(tx, criterion, &seed)?)
             }
-            "USER_ENGAGEMENT" => self.engaged_with(tx, audience, value)?,
+            "USER_ENGAGEMENT" => self.promotable_user_engagers(tx, audience, value)?,
             "USER_ENGAGEMENT_LOOKALIKE" => {
-                let seed = self.engaged_with(tx, audience, value)?;
-                seed.map(|seed| self.like_these(tx, criterion, &seed))
+                let seed = self.promotable_user_engagers(tx, audience, value)?;
+                seed.map(|seed| self.similar_to_users(tx, criterion, &seed))
                     .transpose()?
             }
-            "CUSTOM_AUDIENCE" => Some(self.members(tx, value)?),
+            "CUSTOM_AUDIENCE" => Some(self.custom_audience_users(tx, value)?),
             "CUSTOM_AUDIENCE_EXPANDED" => {
-                let seed = self.members(tx, value)?;
-                Some(self.like_these(tx, criterion, &seed)?)
+                let seed = self.custom_audience_users(tx, value)?;
+                Some(self.similar_to_users(tx, criterion, &seed)?)
             }
-            "LOCATION" => self.grouped(tx, Group::Location, &place(value))?,
-            "LANGUAGE" => self.speaking(tx, value)?,
-            "PLATFORM" => self.grouped(tx, Group::Platform, value)?,
-            "PLATFORM_VERSION" => self.with_version(tx, criterion)?,
-            "DEVICE" => self.with_device(tx, value)?,
-            "AGE" => self.aged(tx, value)?,
-            "GENDER" => self.of_gender(tx, value)?,
+            "LOCATION" => self.group_users(tx, UserGroup::Location, &place_key(value))?,
+            "LANGUAGE" => self.language_users(tx, value)?,
+            "PLATFORM" => self.group_users(tx, UserGroup::Platform, value)?,
+            "PLATFORM_VERSION" => self.version_users(tx, criterion)?,
+            "DEVICE" => self.device_users(tx, value)?,
+            "AGE" => self.age_users(tx, value)?,
+            "GENDER" => self.gender_users(tx, value)?,
             "IAB_CATEGORY" | "CONTENT_PUBLISHER_USER" | "ENGAGEMENT_TYPE" => {
-                return Ok(Source::Elsewhere);
+                return Ok(CriterionSource::PlacementOnly);
             }
             _ => None,
         };
-        Ok(users.map_or(Source::Unknown, Source::Users))
+        Ok(users.map_or(CriterionSource::Unknown, CriterionSource::Users))
     }
 
     /// Who follows a user.
-    pub(super) fn followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<Users, Error> {
-        self.set(tx, Key::Followers(of), |tx| {
+    pub(super) fn followers_of_user(&self, tx: &mut Tx<'_>, of: i64) -> Result<UserSet, Error> {
+        self.get_or_build_set(tx, UserSetKey::Followers(of), |tx| {
             Ok((viewers::list_followers(tx, of)?, LONG_MS))
         })
     }
 
     /// Whom a custom audience comes to.
-    fn members(&self, tx: &mut Tx<'_>, value: &str) -> Result<Users, Error> {
-        let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
-        let key = Key::Value("CUSTOM_AUDIENCE".to_owned(), id.to_string());
-        self.set(tx, key, |tx| {
+    fn custom_audience_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<UserSet, Error> {
+        let id = IdFormat::Short
+            .parse("targeting_value", value)
+            .unwrap_or(-1);
+        let key = UserSetKey::Value("CUSTOM_AUDIENCE".to_owned(), id.to_string());
+        self.get_or_build_set(tx, key, |tx| {
             let now = tx.now();
-            let list = matching::stored(tx, id)?;
-            let users = members::found(list.as_ref(), now, &mut |id, (at, from)| {
-                let users = audiences::matched_users_since(tx, id, at, from)?;
-                Ok(users.into_iter().map(UserId::get).collect())
-            })?;
+            let list = audience_matching::find_audience(tx, id)?;
+            let users =
+                audience_members::resolve_members(list.as_ref(), now, &mut |id, (at, from)| {
+                    let users = audiences::matched_users_since(tx, id, at, from)?;
+                    Ok(users.into_iter().map(UserId::get).collect())
+                })?;
             Ok((users, MEMBERS_MS))
         })
     }
 
     /// Whose profile places them in a country.
-    pub(super) fn located(&self, tx: &mut Tx<'_>, country: &str) -> Result<Users, Error> {
-        let users = self.grouped(tx, Group::Location, &place(country))?;
+    pub(super) fn country_users(&self, tx: &mut Tx<'_>, country: &str) -> Result<UserSet, Error> {
+        let users = self.group_users(tx, UserGroup::Location, &place_key(country))?;
         Ok(users.unwrap_or_default())
     }
 
     /// Those of a group who have a value; none when nobody in the group has any.
-    pub(super) fn grouped(
+    pub(super) fn group_users(
         &self,
         tx: &mut Tx<'_>,
-        group: Group,
+        group: UserGroup,
         value: &str,
-    ) -> Result<Option<Users>, Error> {
+    ) -> Result<Option<UserSet>, Error> {
         let now = tx.now();
         let held = |evaluator: &Self| {
-            let kept = evaluator.kept.lock();
-            let grouped = kept.groups.get(&group).filter(|held| held.until > now)?;
-            let some = !grouped.by.is_empty();
-            Some(some.then(|| grouped.by.get(value).cloned().unwrap_or_default()))
+            let kept = evaluator.set_cache.lock();
+            let grouped = kept
+                .groups
+                .get(&group)
+                .filter(|held| held.expires_at > now)?;
+            let some = !grouped.sets.is_empty();
+            Some(some.then(|| grouped.sets.get(value).cloned().unwrap_or_default()))
         };
         if let Some(users) = held(self) {
             return Ok(users);
         }
         match group {
-            Group::Location => self.locate(tx)?,
-            Group::Language => self.listen(tx)?,
-            Group::Platform | Group::Device | Group::Version => self.look_at_browsers(tx)?,
+            UserGroup::Location => self.load_location_groups(tx)?,
+            UserGroup::Language => self.load_language_groups(tx)?,
+            UserGroup::Platform | UserGroup::Device | UserGroup::Version => {
+                self.load_browser_groups(tx)?
+            }
         }
         Ok(held(self).flatten())
     }
 
     /// Whom a campaign of the account was shown to, or who engaged with it, as is asked: ninety days
     /// for what they did, thirty for what they saw.
-    fn shown_in(&self, tx: &mut Tx<'_>, audience: &Audience, value: &str) -> Result<Users, Error> {
-        let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
-        let asked = audience.engagements();
+    fn campaign_users(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &TargetedAudience,
+        value: &str,
+    ) -> Result<UserSet, Error> {
+        let id = IdFormat::Short
+            .parse("targeting_value", value)
+            .unwrap_or(-1);
+        let asked = audience.engagement_types();
         let sorted: BTreeSet<&str> = asked.iter().copied().collect();
         let told: Vec<&str> = sorted.into_iter().collect();
         let name = format!("CAMPAIGN_ENGAGEMENT\n{}", told.join(" "));
-        let key = Key::Value(name, format!("{} {id}", audience.account));
-        self.set(tx, key, |tx| {
+        let key = UserSetKey::Value(name, format!("{} {id}", audience.account));
+        self.get_or_build_set(tx, key, |tx| {
             let item = LINE_ITEM.name;
             let of = ("campaign_id", id);
             let items = records::list_by_field(tx, item, audience.account, of, false)?;
             let items: Vec<i64> = items.iter().map(|item| item.id).collect();
-            let (seen, done): (Vec<AdEventKind>, Vec<AdEventKind>) = kinds(&asked)
+            let (seen, done): (Vec<AdEventKind>, Vec<AdEventKind>) = engagement_kinds(&asked)
                 .into_iter()
                 .partition(|kind| *kind == AdEventKind::Impression);
             let mut users = Vec::new();
@@ -193,33 +210,35 @@ impl Evaluator {
 
     /// Who engaged with a promotable user of the account; none where something is asked for that
     /// only shown advertisements tell.
-    fn engaged_with(
+    fn promotable_user_engagers(
         &self,
         tx: &mut Tx<'_>,
-        audience: &Audience,
+        audience: &TargetedAudience,
         value: &str,
-    ) -> Result<Option<Users>, Error> {
-        let kinds = audience.engagements();
+    ) -> Result<Option<UserSet>, Error> {
+        let kinds = audience.engagement_types();
         if !(kinds.is_empty() || kinds.contains(&"ENGAGEMENT")) {
             return Ok(None);
         }
-        let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
+        let id = IdFormat::Short
+            .parse("targeting_value", value)
+            .unwrap_or(-1);
         let row = records::find_by_id(tx, "promotable_user", id)?;
         let row = row.filter(|row| row.account_id == audience.account);
         let Some(row) = row else {
-            return Ok(Some(Users::default()));
+            return Ok(Some(UserSet::default()));
         };
         let of = &crate::resources::promotable_users::PROMOTABLE_USER;
-        let user = crate::record::Record::stored(of, &row)?.int("user_id");
-        self.taken_up(tx, user.unwrap_or(0)).map(Some)
+        let user = crate::record::AdsRecord::from_stored(of, &row)?.int("user_id");
+        self.user_engagers(tx, user.unwrap_or(0)).map(Some)
     }
 }
 
 /// An id, or one that nobody has.
-pub(super) fn number(value: &str) -> i64 {
+pub(super) fn parse_user_id(value: &str) -> i64 {
     UserId::parse(value).map_or(-1, UserId::get)
 }
 
-fn place(value: &str) -> String {
+fn place_key(value: &str) -> String {
     value.to_ascii_lowercase()
 }

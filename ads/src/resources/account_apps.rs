@@ -3,46 +3,50 @@
 use base::{Error, VocabularyWord};
 use serde_json::Value;
 
-use crate::declare::{Field, Resource, Verb};
-use crate::desk::Desk;
+use crate::account_context::AccountContext;
+use crate::declaration::{FieldSpec, Resource, ResourceVerb};
 use crate::engine;
-use crate::given::Given;
-use crate::kind::Kind;
-use crate::record::Record;
+use crate::field_kind::FieldKind;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
 
 /// An app of an account.
 pub static ACCOUNT_APP: Resource = Resource {
     name: "account_app",
     id: VocabularyWord::same_in_both("account_app_id"),
     path: "account_apps",
-    about: "app",
+    label: "app",
     fields: &[
-        Field::text("app_store_identifier", 1, 255).fixed(),
-        Field::one_of("os_type", &["Android", "iOS"]).fixed(),
-        Field::new("conversion_tracking_enabled", Kind::Bool)
-            .kept()
-            .or_flag(false),
-        Field::text("deep_link_pattern", 1, 255).kept(),
+        FieldSpec::text("app_store_identifier", 1, 255).immutable(),
+        FieldSpec::one_of("os_type", &["Android", "iOS"]).immutable(),
+        FieldSpec::new("conversion_tracking_enabled", FieldKind::Bool)
+            .set_by_server()
+            .default_flag(false),
+        FieldSpec::text("deep_link_pattern", 1, 255).set_by_server(),
     ],
-    verbs: &[Verb::List],
+    verbs: &[ResourceVerb::List],
     ..Resource::DEFAULT
 };
 
 /// Notes an app that is not known yet.
-pub fn note(desk: &mut Desk<'_, '_>, system: &str, identifier: &str) -> Result<(), Error> {
+pub fn ensure_app(
+    desk: &mut AccountContext<'_, '_>,
+    system: &str,
+    identifier: &str,
+) -> Result<(), Error> {
     if identifier.is_empty() {
         return Ok(());
     }
     let account = desk.account_id()?;
     for row in store::records::list_by_account(desk.tx, ACCOUNT_APP.name, account)? {
-        let known = Record::stored(&ACCOUNT_APP, &row)?;
+        let known = AdsRecord::from_stored(&ACCOUNT_APP, &row)?;
         if known.text("app_store_identifier") == identifier && known.text("os_type") == system {
             return Ok(());
         }
     }
-    let mut given = Given::default();
-    given.put("app_store_identifier", Value::from(identifier));
-    given.put("os_type", Value::from(system));
+    let mut given = ParsedParams::default();
+    given.insert("app_store_identifier", Value::from(identifier));
+    given.insert("os_type", Value::from(system));
     engine::create(desk, &ACCOUNT_APP, &given)?;
     Ok(())
 }

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use store::ads::{self, AdsChangeQuery};
 use store::records::OrderValue;
 
-use crate::access::Who;
-use crate::answer::Answer;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
 use crate::cursor;
-use crate::declare::{COUNT, CURSOR, Custom, Field};
-use crate::desk::Desk;
-use crate::engine::checked;
-use crate::given::Given;
-use crate::kind::{Ids, Kind, instant};
-use crate::listing::{place, walk};
+use crate::declaration::{COUNT, CURSOR, CustomOperation, FieldSpec};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::{FieldKind, IdFormat, format_time};
+use crate::listing::{cursor_scope, parse_cursor};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
 use crate::resources::accounts;
 
 const ENTITIES: &[VocabularyWord] = &[
@@ -24,34 +24,37 @@ const ENTITIES: &[VocabularyWord] = &[
     VocabularyWord::same_in_both("TARGETING_CRITERIA"),
     VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
 ];
-const HOUR: i64 = 3_600_000;
+const HOUR_MS: i64 = 3_600_000;
 
 /// The one operation.
-pub static OPERATIONS: &[Custom] = &[Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsAccountHistory",
     "account_history",
     "Changes of an account's entities.",
-    list,
+    list_account_changes,
 )
-.who(Who::CampaignReader)
+.requires_role(RequiredRole::CampaignReader)
 .params(&[
-    Field::new("entity_type", Kind::Word(ENTITIES)).required(),
-    Field::text("entity_id", 1, 20).required(),
-    Field::new("start_time", Kind::Time).required(),
-    Field::new("end_time", Kind::Time).required(),
-    Field::new("user_id", Kind::Long),
+    FieldSpec::new("entity_type", FieldKind::Word(ENTITIES)).required(),
+    FieldSpec::text("entity_id", 1, 20).required(),
+    FieldSpec::new("start_time", FieldKind::Time).required(),
+    FieldSpec::new("end_time", FieldKind::Time).required(),
+    FieldSpec::new("user_id", FieldKind::Long),
     COUNT,
     CURSOR,
 ])];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    accounts::allows(desk, "ACCOUNT_HISTORY")?;
-    let (from, to) = hours(given)?;
+fn list_account_changes(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    accounts::require_opt_in_feature(desk, "ACCOUNT_HISTORY")?;
+    let (from, to) = parse_hour_range(given)?;
     let entity = given.text("entity_type").unwrap_or_default();
-    let of = Ids::Short.read("entity_id", given.text("entity_id").unwrap_or_default())?;
-    let scope = walk(desk, &given.echo);
-    let after = match place(desk, &scope, given)? {
+    let of = IdFormat::Short.parse("entity_id", given.text("entity_id").unwrap_or_default())?;
+    let scope = cursor_scope(desk, &given.echo);
+    let after = match parse_cursor(desk, &scope, given)? {
         Some((OrderValue::Number(at), id)) => Some((at, id)),
         _ => None,
     };
@@ -80,7 +83,7 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
     let next = next.map(|row| {
-        cursor::seal(
+        cursor::encode(
             &desk.cursor_key,
             &scope,
             &(OrderValue::Number(row.at.ms()), row.id),
@@ -92,31 +95,31 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
         .iter()
         .map(|row| {
             let body: Value = serde_json::from_str(&row.body).unwrap_or_default();
-            let kind = Kind::Word(ENTITIES);
+            let kind = FieldKind::Word(ENTITIES);
             json!({
                 "change_by": { "user_id": row.user_id.to_string(), "platform": row.platform },
-                "change_time": instant(row.at),
+                "change_time": format_time(row.at),
                 "change_type": row.action,
-                "entity": kind.speak(&row.entity.as_str().into(), speech),
-                "entity_id": Ids::Short.write(row.entity_id),
+                "entity": kind.render_value(&row.entity.as_str().into(), speech),
+                "entity_id": IdFormat::Short.format(row.entity_id),
                 "entity_data": body.get("entity_data"),
                 "changes": body.get("changes"),
             })
         })
         .collect();
-    let mut answer = Answer::one(&data.into());
+    let mut answer = OperationOutput::from_value(&data.into());
     answer.next_cursor = Some(next);
     Ok(answer)
 }
 
 /// The span asked for: whole hours, and some of them.
-fn hours(given: &Given) -> Result<(Time, Time), AdsProblem> {
+fn parse_hour_range(given: &ParsedParams) -> Result<(Time, Time), AdsProblem> {
     let (from, to) = (
         given.int("start_time").unwrap_or(0),
         given.int("end_time").unwrap_or(0),
     );
     let wrong = |message: &str| AdsProblem::new("INVALID_TIME_WINDOW", message);
-    if from % HOUR != 0 || to % HOUR != 0 {
+    if from % HOUR_MS != 0 || to % HOUR_MS != 0 {
         return Err(wrong("The times must be whole hours"));
     }
     if to <= from {

@@ -2,35 +2,37 @@
 
 use base::VocabularyWord;
 
-use crate::access::Who;
-use crate::declare::{Field, Filter, Resource, Verb};
-use crate::kind::Kind;
+use crate::access::RequiredRole;
+use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb};
+use crate::field_kind::FieldKind;
 
 /// A medium of an account.
 pub static ACCOUNT_MEDIA: Resource = Resource {
     name: "account_media",
     id: VocabularyWord::same_in_both("account_media_id"),
     path: "account_media",
-    about: "account media",
+    label: "account media",
     not_found: "ACCOUNT_MEDIA_NOT_FOUND",
     fields: &[
-        Field::new("video_id", Kind::MediaKey).fixed(),
-        Field::url("media_url").fixed(),
-        Field::new("media_key", Kind::MediaKey).fixed(),
-        Field::one_of("creative_type", TYPES).required().fixed(),
+        FieldSpec::new("video_id", FieldKind::MediaKey).immutable(),
+        FieldSpec::url("media_url").immutable(),
+        FieldSpec::new("media_key", FieldKind::MediaKey).immutable(),
+        FieldSpec::one_of("creative_type", CREATIVE_TYPES)
+            .required()
+            .immutable(),
     ],
     filters: &[
-        Filter::ids("account_media_ids", "id", &ACCOUNT_MEDIA),
-        Filter::words("creative_types", "creative_type", TYPES),
+        ListFilter::ids("account_media_ids", "id", &ACCOUNT_MEDIA),
+        ListFilter::one_of_words("creative_types", "creative_type", CREATIVE_TYPES),
     ],
-    verbs: &[Verb::List, Verb::Get, Verb::Delete],
-    reads: Who::CreativeReader,
-    writes: Who::CreativeWriter,
+    verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Delete],
+    read_role: RequiredRole::CreativeReader,
+    write_role: RequiredRole::CreativeWriter,
     ..Resource::DEFAULT
 };
 
 /// What they can be.
-pub const TYPES: &[&str] = &[
+pub const CREATIVE_TYPES: &[&str] = &[
     "BANNER",
     "BANNER_TABLET",
     "INTERSTITIAL",
@@ -43,7 +45,7 @@ pub const TYPES: &[&str] = &[
 ];
 
 /// What a picture of exactly these measures is.
-pub fn of_measures(width: i64, height: i64) -> Option<&'static str> {
+pub fn creative_type_from_size(width: i64, height: i64) -> Option<&'static str> {
     match (width, height) {
         (320, 50) => Some("BANNER"),
         (728, 90) => Some("BANNER_TABLET"),

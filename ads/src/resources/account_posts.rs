@@ -5,147 +5,172 @@ use base::{Error, PostId, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
-use crate::declare::{Delete, Field, Resource};
-use crate::desk::Desk;
-use crate::kind::{Ids, Kind};
-use crate::record::Record;
+use crate::account_context::AccountContext;
+use crate::declaration::{DeleteMode, FieldSpec, Resource};
+use crate::field_kind::{FieldKind, IdFormat};
+use crate::record::AdsRecord;
 use crate::resources::promotable_users;
 
 /// A published post, as its account knows it. In the sandbox its id is the post's.
 pub static ACCOUNT_POST: Resource = Resource {
     name: "account_post",
     id: VocabularyWord::new("post_id", "tweet_id"),
-    ids: Ids::Long,
+    id_format: IdFormat::Long,
     path: "<posts>",
-    about: "post",
+    label: "post",
     not_found: "TWEET_NOT_FOUND",
     fields: &[
-        Field::text("name", 1, 80),
-        Field::new("post_id", Kind::Long).older("tweet_id").kept(),
-        Field::new("user_id", Kind::User).kept(),
-        Field::new("scheduled_at", Kind::Time).kept(),
+        FieldSpec::text("name", 1, 80),
+        FieldSpec::new("post_id", FieldKind::Long)
+            .legacy_name("tweet_id")
+            .set_by_server(),
+        FieldSpec::new("user_id", FieldKind::User).set_by_server(),
+        FieldSpec::new("scheduled_at", FieldKind::Time).set_by_server(),
         // What follows is there in the sandbox only: elsewhere the platform knows it.
-        Field::text("text", 0, 100_000).kept(),
-        Field::new("nullcast", Kind::Bool).kept(),
-        Field::text("card_uri", 1, 64).kept(),
-        Field::new("media_keys", Kind::MediaKeys(4)).kept(),
-        Field::one_of("conversation_settings", SETTINGS).kept(),
-        Field::new("repost_of_id", Kind::Long).kept(),
-        Field::new("as_user_id", Kind::Long).kept().hidden(),
+        FieldSpec::text("text", 0, 100_000).set_by_server(),
+        FieldSpec::new("nullcast", FieldKind::Bool).set_by_server(),
+        FieldSpec::text("card_uri", 1, 64).set_by_server(),
+        FieldSpec::new("media_keys", FieldKind::MediaKeys(4)).set_by_server(),
+        FieldSpec::one_of("conversation_settings", CONVERSATION_SETTINGS).set_by_server(),
+        FieldSpec::new("repost_of_id", FieldKind::Long).set_by_server(),
+        FieldSpec::new("as_user_id", FieldKind::Long)
+            .set_by_server()
+            .hidden(),
         // What a video calls to.
-        Field::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]).kept(),
-        Field::url("video_cta_value").kept(),
-        Field::new("app_id", Kind::Long).kept().hidden(),
+        FieldSpec::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]).set_by_server(),
+        FieldSpec::url("video_cta_value").set_by_server(),
+        FieldSpec::new("app_id", FieldKind::Long)
+            .set_by_server()
+            .hidden(),
     ],
     verbs: &[],
-    delete: Delete::Hard,
+    delete_mode: DeleteMode::Hard,
     ..Resource::DEFAULT
 };
 
 /// Who may answer a post.
-pub const SETTINGS: &[&str] = &["EVERYONE", "FOLLOWING", "MENTIONED_USERS"];
+pub const CONVERSATION_SETTINGS: &[&str] = &["EVERYONE", "FOLLOWING", "MENTIONED_USERS"];
 
 /// A post that exists in the sandbox of the account only.
-pub fn tried(desk: &mut Desk<'_, '_>, post: i64) -> Result<Option<Record>, Error> {
+pub fn find_sandbox_post(
+    desk: &mut AccountContext<'_, '_>,
+    post: i64,
+) -> Result<Option<AdsRecord>, Error> {
     if !desk.account()?.record.flag("sandbox") {
         return Ok(None);
     }
     let account = desk.account_id()?;
-    let found = desk.find(&ACCOUNT_POST, post)?;
+    let found = desk.find_record(&ACCOUNT_POST, post)?;
     Ok(found.filter(|one| one.account_id == account && !one.deleted))
 }
 
 /// What the account knows of a post; none where that is nothing.
-pub fn of_post(desk: &mut Desk<'_, '_>, post: i64) -> Result<Option<Record>, Error> {
+pub fn find_by_post(
+    desk: &mut AccountContext<'_, '_>,
+    post: i64,
+) -> Result<Option<AdsRecord>, Error> {
     Ok(desk
-        .shown(&ACCOUNT_POST, "post_id", post)?
+        .list_visible_records(&ACCOUNT_POST, "post_id", post)?
         .into_iter()
         .next())
 }
 
 /// The same of several, in no order.
-pub fn of_posts(desk: &mut Desk<'_, '_>, posts: &[i64]) -> Result<Vec<Record>, Error> {
+pub fn find_by_posts(
+    desk: &mut AccountContext<'_, '_>,
+    posts: &[i64],
+) -> Result<Vec<AdsRecord>, Error> {
     let account = desk.account_id()?;
     let rows =
         records::list_by_field_values(desk.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
-    let all: Result<Vec<Record>, _> = rows
+    let all: Result<Vec<AdsRecord>, _> = rows
         .iter()
-        .map(|row| Record::stored(&ACCOUNT_POST, row))
+        .map(|row| AdsRecord::from_stored(&ACCOUNT_POST, row))
         .collect();
     Ok(all?)
 }
 
 /// Something about a post that is written down anew.
-pub fn blank(desk: &Desk<'_, '_>, post: i64, user: i64) -> Result<Record, Error> {
+pub fn new_record(desk: &AccountContext<'_, '_>, post: i64, user: i64) -> Result<AdsRecord, Error> {
     let account = &desk.account()?.record;
     let id = if account.flag("sandbox") {
         post
     } else {
         desk.tx.next_id::<()>().get()
     };
-    let mut record = Record::new(&ACCOUNT_POST, id, account.id, desk.now());
+    let mut record = AdsRecord::new(&ACCOUNT_POST, id, account.id, desk.now());
     record.set("post_id", post);
     record.set("user_id", user);
     Ok(record)
 }
 
 /// Writes it down.
-pub fn add(desk: &mut Desk<'_, '_>, record: &Record) -> Result<(), Error> {
-    records::insert(desk.tx, ACCOUNT_POST.name, &record.to_store())?;
+pub fn insert(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<(), Error> {
+    records::insert(desk.tx, ACCOUNT_POST.name, &record.to_stored())?;
     Ok(())
 }
 
 /// Puts down a post that was written as a composition says: all of it in the sandbox, elsewhere
 /// what the platform does not know.
-pub fn published(desk: &mut Desk<'_, '_>, of: &Record, post: PostId) -> Result<(), Error> {
-    let tried = desk.account()?.record.flag("sandbox");
-    let scheduled = of
-        .of
+pub fn record_published_post(
+    desk: &mut AccountContext<'_, '_>,
+    composition: &AdsRecord,
+    post: PostId,
+) -> Result<(), Error> {
+    let is_sandbox = desk.account()?.record.flag("sandbox");
+    let scheduled = composition
+        .resource
         .field("scheduled_at")
-        .and_then(|_| of.int("scheduled_at"));
-    let settings = of.of.field("conversation_settings");
+        .and_then(|_| composition.int("scheduled_at"));
+    let settings = composition.resource.field("conversation_settings");
     let settings = settings
-        .and_then(|_| of.get("conversation_settings"))
+        .and_then(|_| composition.get("conversation_settings"))
         .cloned();
     let calls = ["video_cta", "video_cta_value"];
     let calls = calls.map(|name| {
-        let call = of.of.field(name).and_then(|_| of.get(name));
+        let call = composition
+            .resource
+            .field(name)
+            .and_then(|_| composition.get(name));
         (name, call.cloned().unwrap_or_default())
     });
     let silent = calls.iter().all(|(_, call)| call.is_null());
-    if !tried && silent && of.get("name").is_none() && scheduled.is_none() {
+    if !is_sandbox && silent && composition.get("name").is_none() && scheduled.is_none() {
         return Ok(());
     }
-    let user = of.int("user_id").unwrap_or(0);
-    let mut record = blank(desk, post.get(), user)?;
-    record.set("name", of.get("name").cloned().unwrap_or_default());
+    let user = composition.int("user_id").unwrap_or(0);
+    let mut record = new_record(desk, post.get(), user)?;
+    record.set("name", composition.get("name").cloned().unwrap_or_default());
     record.set("scheduled_at", scheduled);
     for (name, call) in calls {
         record.set(name, call);
     }
-    if tried {
+    if is_sandbox {
         for name in ["text", "nullcast", "card_uri", "media_keys"] {
-            record.set(name, of.get(name).cloned().unwrap_or_default());
+            record.set(name, composition.get(name).cloned().unwrap_or_default());
         }
         record.set("conversation_settings", settings.unwrap_or_default());
         let app = desk.caller.app.map(base::AppId::get);
         record.set("app_id", app.map_or(Value::Null, Value::from));
     }
-    add(desk, &record)
+    insert(desk, &record)
 }
 
 /// The repost by the account's own user of somebody's post, as the sandbox has it: in its records
 /// and on no platform. There is one.
-pub fn reposted(desk: &mut Desk<'_, '_>, of: PostId) -> Result<i64, Error> {
-    let known = desk.shown(&ACCOUNT_POST, "repost_of_id", of.get())?;
+pub fn find_or_create_sandbox_repost(
+    desk: &mut AccountContext<'_, '_>,
+    of: PostId,
+) -> Result<i64, Error> {
+    let known = desk.list_visible_records(&ACCOUNT_POST, "repost_of_id", of.get())?;
     if let Some(known) = known.first() {
         return Ok(known.id);
     }
-    let full = promotable_users::full(desk)?.unwrap_or(desk.caller.user);
+    let full = promotable_users::find_own_user(desk)?.unwrap_or(desk.caller.user);
     let post = desk.tx.next_id::<()>().get();
-    let mut record = blank(desk, post, full.get())?;
+    let mut record = new_record(desk, post, full.get())?;
     record.set("nullcast", 1);
     record.set("repost_of_id", of.get());
-    add(desk, &record)?;
+    insert(desk, &record)?;
     Ok(post)
 }

@@ -5,17 +5,18 @@ use base::{Error, UserId, VocabularyWord};
 use serde_json::json;
 use store::{Tx, ads, records};
 
-use crate::access::{Role, Who};
-use crate::answer::Answer;
-use crate::declare::{
-    COUNT, CURSOR, Custom, Field, Filter, Need, Resource, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT,
+use crate::access::{AdsRole, RequiredRole};
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, SORT_BY,
+    WITH_DELETED, WITH_TOTAL_COUNT,
 };
-use crate::desk::Desk;
-use crate::engine::{checked, delete, get, show_all, show_one, update};
-use crate::given::Given;
-use crate::kind::Kind;
+use crate::engine::{delete, ensure_valid_params, get, render_record, render_record_array, update};
+use crate::field_kind::FieldKind;
 use crate::listing;
-use crate::record::Record;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
 use crate::resources::{features, promotable_users};
 
 /// An account. It is its own account, and found by who has a role on it.
@@ -23,53 +24,57 @@ pub static ACCOUNT: Resource = Resource {
     name: "account",
     id: VocabularyWord::same_in_both("account_id"),
     path: "",
-    about: "account",
+    label: "account",
     not_found: "ACCOUNT_NOT_FOUND",
     fields: &[
-        Field::text("name", 1, 255).required(),
-        Field::text("business_name", 0, 255).kept(),
-        Field::text("business_id", 0, 20).kept(),
-        Field::text("timezone", 1, 64)
-            .kept()
-            .or("America/Los_Angeles"),
-        Field::new("timezone_switch_at", Kind::Time).kept(),
-        Field::one_of("industry_type", INDUSTRIES),
-        Field::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
-            .kept()
-            .or("ACCEPTED"),
-        Field::new("sandbox", Kind::Bool).kept().hidden(),
-        Field::new("features", Kind::SomeOf(features::ALL))
-            .kept()
+        FieldSpec::text("name", 1, 255).required(),
+        FieldSpec::text("business_name", 0, 255).set_by_server(),
+        FieldSpec::text("business_id", 0, 20).set_by_server(),
+        FieldSpec::text("timezone", 1, 64)
+            .set_by_server()
+            .default_word("America/Los_Angeles"),
+        FieldSpec::new("timezone_switch_at", FieldKind::Time).set_by_server(),
+        FieldSpec::one_of("industry_type", INDUSTRIES),
+        FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
+            .set_by_server()
+            .default_word("ACCEPTED"),
+        FieldSpec::new("sandbox", FieldKind::Bool)
+            .set_by_server()
             .hidden(),
-        Field::one_of("feature_gates", features::GATES)
-            .kept()
+        FieldSpec::new("features", FieldKind::SomeOf(features::ALL_FEATURES))
+            .set_by_server()
+            .hidden(),
+        FieldSpec::one_of("feature_gates", features::GATE_MODES)
+            .set_by_server()
             .hidden()
-            .or("lenient"),
-        Field::new("line_item_limit", Kind::Int(1, MOST_LINE_ITEMS))
-            .kept()
+            .default_word("lenient"),
+        FieldSpec::new("line_item_limit", FieldKind::Int(1, MAX_LINE_ITEMS))
+            .set_by_server()
             .hidden()
-            .or_number(MOST_LINE_ITEMS),
-        Field::new("campaign_limit", Kind::Int(1, MOST_CAMPAIGNS))
-            .kept()
+            .default_number(MAX_LINE_ITEMS),
+        FieldSpec::new("campaign_limit", FieldKind::Int(1, MAX_CAMPAIGNS))
+            .set_by_server()
             .hidden()
-            .or_number(200),
+            .default_number(200),
         // Whether estimates are told as they are: `exact`, or rounded.
-        Field::one_of("estimate", &["rounded", "exact"])
-            .kept()
+        FieldSpec::one_of("estimate", &["rounded", "exact"])
+            .set_by_server()
             .hidden(),
-        Field::new("refused", Kind::SomeOf(LISTED)).kept().hidden(),
+        FieldSpec::new("refused", FieldKind::SomeOf(OPT_IN_FEATURES))
+            .set_by_server()
+            .hidden(),
     ],
-    filters: &[Filter::ids("account_ids", "id", &ACCOUNT)],
-    prefix: 255,
+    filters: &[ListFilter::ids("account_ids", "id", &ACCOUNT)],
+    max_name_prefix: 255,
     verbs: &[],
     ..Resource::DEFAULT
 };
 
 /// As many active campaigns as an operator may allow.
-pub const MOST_CAMPAIGNS: i64 = 8000;
+pub const MAX_CAMPAIGNS: i64 = 8000;
 
 /// As many active line items as an operator may allow, and as an account has when none says otherwise.
-pub const MOST_LINE_ITEMS: i64 = 8000;
+pub const MAX_LINE_ITEMS: i64 = 8000;
 
 const INDUSTRIES: &[&str] = &[
     "AGENCY",
@@ -89,56 +94,66 @@ const INDUSTRIES: &[&str] = &[
 ];
 
 /// What can be done to accounts.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsAccounts",
         "/accounts",
         "Accounts that the user has a role on.",
-        list,
+        list_accounts,
     )
-    .who(Who::Anyone)
+    .requires_role(RequiredRole::Anyone)
     .params(&[
-        Field::new("account_ids", Kind::Ids(&ACCOUNT, 200)),
+        FieldSpec::new("account_ids", FieldKind::Ids(&ACCOUNT, 200)),
         COUNT,
         CURSOR,
         SORT_BY,
-        Field::text("q", 1, 255),
+        FieldSpec::text("q", 1, 255),
         WITH_DELETED,
         WITH_TOTAL_COUNT,
     ]),
-    Custom::get("getAdsAccount", "", "An account.", one).params(&[WITH_DELETED]),
-    Custom::change(
+    CustomOperation::get("getAdsAccount", "", "An account.", get_account).params(&[WITH_DELETED]),
+    CustomOperation::mutation(
         "POST",
         "createAdsAccount",
         "/accounts",
         "Sandbox only: creates an account.",
-        create,
+        create_account,
     )
-    .who(Who::Anyone)
-    .in_sandbox(),
-    Custom::change("PUT", "updateAdsAccount", "", "Changes an account.", change).params(&[
-        Field::text("name", 1, 255)
+    .requires_role(RequiredRole::Anyone)
+    .sandbox_only(),
+    CustomOperation::mutation(
+        "PUT",
+        "updateAdsAccount",
+        "",
+        "Changes an account.",
+        update_account,
+    )
+    .params(&[
+        FieldSpec::text("name", 1, 255)
             .alias(&["account_name"])
             .required()
-            .update(Need::May),
-        Field::one_of("industry_type", INDUSTRIES),
+            .update(FieldRequirement::Optional),
+        FieldSpec::one_of("industry_type", INDUSTRIES),
     ]),
-    Custom::change(
+    CustomOperation::mutation(
         "DELETE",
         "deleteAdsAccount",
         "",
         "Sandbox only: deletes an account.",
-        remove,
+        delete_account,
     )
-    .in_sandbox(),
+    .sandbox_only(),
 ];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
+fn list_accounts(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
     let accesses = ads::list_access_by_user(desk.tx, desk.caller.user)?;
     let ids: Vec<i64> = accesses.iter().map(|access| access.account_id).collect();
     let mut own = Vec::with_capacity(ids.len());
     for row in records::find_by_ids(desk.tx, ACCOUNT.name, &ids)? {
-        let record = Record::stored(&ACCOUNT, &row)?;
+        let record = AdsRecord::from_stored(&ACCOUNT, &row)?;
         if record.flag("sandbox") == desk.caller.sandbox {
             own.push(record);
         }
@@ -147,41 +162,53 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
         let asked = given.ints("account_ids");
         own.retain(|record| asked.contains(&record.id));
     }
-    listing::of_records(desk, &ACCOUNT, given, own)
+    listing::list_in_memory(desk, &ACCOUNT, given, own)
 }
 
-fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
+fn get_account(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
     let record = get(desk, &ACCOUNT, given)?;
-    Ok(Answer::raw(show_one(desk, &record)?))
+    Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let new = NewAccount {
+fn create_account(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let new = NewAdsAccount {
         name: "Sandbox account".to_owned(),
         sandbox: true,
-        ..NewAccount::default()
+        ..NewAdsAccount::default()
     };
-    let record = make(desk.tx, desk.caller.user, &new)?;
-    Ok(Answer::raw(show_all(desk, &[record])?).last_page())
+    let record = insert(desk.tx, desk.caller.user, &new)?;
+    Ok(OperationOutput::from_json(render_record_array(desk, &[record])?).as_last_page())
 }
 
-fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
+fn update_account(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
     let id = desk.account_id()?;
     let record = update(desk, &ACCOUNT, id, given)?;
-    Ok(Answer::raw(show_one(desk, &record)?))
+    Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn delete_account(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let id = desk.account_id()?;
     let record = delete(desk, &ACCOUNT, id)?;
-    Ok(Answer::raw(show_one(desk, &record)?))
+    Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
 /// A new account.
 #[derive(Clone, Debug, Default)]
-pub struct NewAccount {
+pub struct NewAdsAccount {
     /// Its name.
     pub name: String,
     /// Its time zone (IANA), or empty for the usual one.
@@ -193,19 +220,23 @@ pub struct NewAccount {
 }
 
 /// Accounts of production come right after this number, which no other service's do.
-const FIRST: i64 = 1 << 52;
+const PRODUCTION_ID_BASE: i64 = 1 << 52;
 /// Those of the sandbox come after this one.
-const FIRST_SANDBOX: i64 = 1_000_000_000;
+const SANDBOX_ID_BASE: i64 = 1_000_000_000;
 
 /// Makes an account: its maker administers it and is the user whom it promotes.
-pub fn make(tx: &mut Tx<'_>, user: UserId, new: &NewAccount) -> Result<Record, Error> {
+pub fn insert(tx: &mut Tx<'_>, user: UserId, new: &NewAdsAccount) -> Result<AdsRecord, Error> {
     network::users::find_active(tx, user)?;
     let number = records::next_id(tx, ACCOUNT.name)?;
-    let first = if new.sandbox { FIRST_SANDBOX } else { FIRST };
+    let first = if new.sandbox {
+        SANDBOX_ID_BASE
+    } else {
+        PRODUCTION_ID_BASE
+    };
     let id = first.saturating_add(number);
-    let mut record = Record::new(&ACCOUNT, id, id, tx.now());
+    let mut record = AdsRecord::new(&ACCOUNT, id, id, tx.now());
     for field in ACCOUNT.fields {
-        record.set(field.name.post, field.default.value(field.kind));
+        record.set(field.name.post, field.default_value.to_value(field.kind));
     }
     record.set("name", new.name.clone());
     if !new.timezone.is_empty() {
@@ -215,25 +246,25 @@ pub fn make(tx: &mut Tx<'_>, user: UserId, new: &NewAccount) -> Result<Record, E
         record.set("industry_type", new.industry_type.clone());
     }
     record.set("sandbox", i64::from(new.sandbox));
-    record.set("features", json!(features::FRESH));
-    records::insert(tx, ACCOUNT.name, &record.to_store())?;
+    record.set("features", json!(features::DEFAULT_FEATURES));
+    records::insert(tx, ACCOUNT.name, &record.to_stored())?;
     let access = ads::AdsAccountAccess {
         user_id: user,
         account_id: id,
-        role: Role::Admin.name().to_owned(),
+        role: AdsRole::Admin.name().to_owned(),
         can_compose: true,
     };
     ads::grant_access(tx, &access)?;
-    let mut desk = Desk::of_operator(tx, user, record.clone());
+    let mut desk = AccountContext::new_for_operator(tx, user, record.clone());
     promotable_users::add(&mut desk, user, "FULL")?;
     Ok(record)
 }
 
 /// What operators open to accounts one by one; a new account has it.
-pub const LISTED: &[&str] = &["ACCOUNT_HISTORY", "RECOMMENDATIONS"];
+pub const OPT_IN_FEATURES: &[&str] = &["ACCOUNT_HISTORY", "RECOMMENDATIONS"];
 
 /// Whether the account may use what is opened one by one.
-pub fn allows(desk: &Desk<'_, '_>, what: &str) -> Result<(), Error> {
+pub fn require_opt_in_feature(desk: &AccountContext<'_, '_>, what: &str) -> Result<(), Error> {
     if desk.account()?.record.has("refused", what) {
         let message = format!("{what} is not open to this account");
         return Err(AdsProblem::new("FEATURE_NOT_AVAILABLE", message).into());
@@ -242,7 +273,9 @@ pub fn allows(desk: &Desk<'_, '_>, what: &str) -> Result<(), Error> {
 }
 
 /// The account with an id, for an operator.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Record>, Error> {
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Error> {
     let row = records::find_by_id(tx, ACCOUNT.name, id)?;
-    Ok(row.map(|row| Record::stored(&ACCOUNT, &row)).transpose()?)
+    Ok(row
+        .map(|row| AdsRecord::from_stored(&ACCOUNT, &row))
+        .transpose()?)
 }

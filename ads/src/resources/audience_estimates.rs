@@ -4,73 +4,77 @@ use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};
 
-use super::custom_audiences::targetable;
-use super::targeting_criteria::{TYPES, named, sound};
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::declare::{Custom, Field};
-use crate::desk::Desk;
-use crate::discretion::Told;
-use crate::evaluator::{Audience, Criterion, Operator, is_primary};
-use crate::given::Given;
-use crate::kind::Kind;
+use super::custom_audiences::require_targetable;
+use super::targeting_criteria::{TARGETING_TYPES, find_named_user, validate_targeting_value};
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{CustomOperation, FieldSpec};
+use crate::evaluator::{CriterionOperator, TargetedAudience, TargetingCriterion, is_primary_type};
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::size_disclosure::DisclosedSize;
 
 /// What criteria may be asked about at once.
-const MOST: usize = 1_000;
+const MAX_CRITERIA: usize = 1_000;
 const CRITERIA: &str = "targeting_criteria";
 
 /// The estimate.
-pub static OPERATIONS: &[Custom] = &[Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "estimateAdsAudience",
     "audience_estimate",
     "How many users some criteria reach.",
-    estimate,
+    estimate_audience,
 )
-.posts()
-.who(Who::Planner)
-.json()
-.searching()
+.read_by_post()
+.requires_role(RequiredRole::Planner)
+.takes_json()
+.uses_search()
 .aliases(&["audience_summary"])
 .params(&[
-    Field::new(CRITERIA, Kind::Shape(any_shape)),
-    Field::one_of("operator_type", &["EQ", "NE"]),
+    FieldSpec::new(CRITERIA, FieldKind::Shape(accept_any_shape)),
+    FieldSpec::one_of("operator_type", &["EQ", "NE"]),
 ])];
 
 /// What it is made of is looked at item by item.
 #[expect(clippy::unnecessary_wraps, reason = "shapes may refuse")]
-fn any_shape(value: &Value) -> Result<Value, AdsProblem> {
+fn accept_any_shape(value: &Value) -> Result<Value, AdsProblem> {
     Ok(value.clone())
 }
 
-fn estimate(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let mut audience = Audience::of_account(desk)?;
-    audience.criteria = criteria(desk, given)?;
+fn estimate_audience(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let mut audience = TargetedAudience::from_account(desk)?;
+    audience.criteria = parse_criteria(desk, given)?;
     let evaluator = desk.evaluator()?;
     let estimate = evaluator.estimate(desk.tx, &audience)?;
     let exact = desk.account()?.record.text("estimate") == "exact";
-    let (min, max) = match estimate.told {
-        Told::Exactly(count) if exact => (count, count),
-        Told::Exactly(count) | Told::About(count) => around(count),
-        Told::Fewer(count) => (0, count),
+    let (min, max) = match estimate.disclosed_size {
+        DisclosedSize::Exact(count) if exact => (count, count),
+        DisclosedSize::Exact(count) | DisclosedSize::Approximate(count) => size_range(count),
+        DisclosedSize::FewerThan(count) => (0, count),
     };
-    let mut answer = Answer::one(&json!({ "audience_size": { "min": min, "max": max } }));
+    let mut answer =
+        OperationOutput::from_value(&json!({ "audience_size": { "min": min, "max": max } }));
     // Criteria are not told back.
-    answer.echo.insert(CRITERIA.to_owned(), Value::Null);
-    if !estimate.ignored.is_empty() {
-        let names: Vec<String> = estimate.ignored.into_iter().collect();
+    answer.echo_params.insert(CRITERIA.to_owned(), Value::Null);
+    if !estimate.ignored_types.is_empty() {
+        let names: Vec<String> = estimate.ignored_types.into_iter().collect();
         answer.headers.push(("x-estimate-ignored", names.join(",")));
     }
     Ok(answer)
 }
 
 /// A twentieth below and above.
-fn around(count: i64) -> (i64, i64) {
+fn size_range(count: i64) -> (i64, i64) {
     let least = count.saturating_mul(95) / 100;
     let most = count.saturating_mul(105).saturating_add(99) / 100;
     (least, most)
 }
 
-fn missing(message: &str) -> AdsProblem {
+fn missing_criteria(message: &str) -> AdsProblem {
     AdsProblem {
         message: message.to_owned(),
         ..AdsProblem::missing_parameter(CRITERIA.to_owned())
@@ -78,13 +82,16 @@ fn missing(message: &str) -> AdsProblem {
 }
 
 /// What is asked: the items of the body's list, or of the body that is one.
-fn criteria(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Vec<Criterion>, Error> {
+fn parse_criteria(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<Vec<TargetingCriterion>, Error> {
     let mut problems = given.problems.clone();
-    let usual = match usual(given) {
+    let usual = match default_operator(given) {
         Ok(usual) => usual,
         Err(problem) => {
             problems.push(problem);
-            Operator::Eq
+            CriterionOperator::Eq
         }
     };
     let items = match &given.json {
@@ -102,52 +109,57 @@ fn criteria(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Vec<Criterion>, Er
         None => None,
     };
     let items = items.map(Vec::as_slice).unwrap_or_default();
-    if items.len() > MOST {
-        let message = format!("At most {MOST} criteria are estimated together");
+    if items.len() > MAX_CRITERIA {
+        let message = format!("At most {MAX_CRITERIA} criteria are estimated together");
         return Err(AdsProblem::new("REQUEST_TOO_COMPLEX", message).into());
     }
     let mut all = Vec::new();
     for item in items {
-        match read(item, usual) {
+        match parse_criterion(item, usual) {
             Ok(criterion) => all.push(criterion),
             Err(mut found) => problems.append(&mut found),
         }
     }
     if problems.is_empty() {
-        let asked = |one: &Criterion| is_primary(&one.kind) && one.operator == Operator::Eq;
+        let asked = |one: &TargetingCriterion| {
+            is_primary_type(&one.kind) && one.operator == CriterionOperator::Eq
+        };
         if all.is_empty() {
             problems.push(AdsProblem::missing_parameter(CRITERIA));
         } else if !all.iter().any(asked) {
-            problems.push(missing("At least one primary criterion is required"));
+            problems.push(missing_criteria(
+                "At least one primary criterion is required",
+            ));
         }
     }
     if !problems.is_empty() {
         return Err(base::Refusal::from(problems).into());
     }
     for one in &all {
-        named(desk, &one.kind, &one.value)?;
+        find_named_user(desk, &one.kind, &one.value)?;
         if one.kind.starts_with("CUSTOM_AUDIENCE") {
             // How many a few members come to would tell who of them is here.
-            targetable(desk, &one.value)?;
+            require_targetable(desk, &one.value)?;
         }
     }
     Ok(all)
 }
 
 /// How values are meant that say nothing of it themselves.
-fn usual(given: &Given) -> Result<Operator, AdsProblem> {
+fn default_operator(given: &ParsedParams) -> Result<CriterionOperator, AdsProblem> {
     let beside = given
-        .beside
+        .query_pairs
         .iter()
         .find(|(name, _)| name == "operator_type");
     let text = given
         .text("operator_type")
         .or(beside.map(|(_, text)| text.as_str()));
-    text.map_or(Ok(Operator::Eq), operator)
+    text.map_or(Ok(CriterionOperator::Eq), parse_operator)
 }
 
-fn operator(text: &str) -> Result<Operator, AdsProblem> {
-    let known = Operator::parse(text).filter(|one| matches!(one, Operator::Eq | Operator::Ne));
+fn parse_operator(text: &str) -> Result<CriterionOperator, AdsProblem> {
+    let known = CriterionOperator::parse(text)
+        .filter(|one| matches!(one, CriterionOperator::Eq | CriterionOperator::Ne));
     known.ok_or_else(|| {
         let message = format!("Expected one of EQ, NE, got \"{text}\" for operator_type");
         let shown: String = text.chars().take(100).collect();
@@ -155,7 +167,10 @@ fn operator(text: &str) -> Result<Operator, AdsProblem> {
     })
 }
 
-fn read(item: &Value, usual: Operator) -> Result<Criterion, Vec<AdsProblem>> {
+fn parse_criterion(
+    item: &Value,
+    usual: CriterionOperator,
+) -> Result<TargetingCriterion, Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let mut text = |name: &'static str| {
         let text = match item.get(name) {
@@ -171,7 +186,7 @@ fn read(item: &Value, usual: Operator) -> Result<Criterion, Vec<AdsProblem>> {
     let (kind, value) = (text("targeting_type"), text("targeting_value"));
     let kind = kind.to_ascii_uppercase();
     if problems.is_empty() {
-        if !TYPES.contains(&kind.as_str()) {
+        if !TARGETING_TYPES.contains(&kind.as_str()) {
             let message = format!("\"{kind}\" is no type of criteria");
             problems.push(AdsProblem::invalid_parameter(
                 "targeting_type",
@@ -186,17 +201,17 @@ fn read(item: &Value, usual: Operator) -> Result<Criterion, Vec<AdsProblem>> {
                 shown,
                 message,
             ));
-        } else if let Err(problem) = sound(&kind, &value) {
+        } else if let Err(problem) = validate_targeting_value(&kind, &value) {
             problems.push(problem);
         }
     }
     let operator = match item.get("operator_type") {
         None | Some(Value::Null) => Ok(usual),
-        Some(Value::String(text)) => operator(text),
-        Some(other) => operator(&other.to_string()),
+        Some(Value::String(text)) => parse_operator(text),
+        Some(other) => parse_operator(&other.to_string()),
     };
     match (operator, problems.is_empty()) {
-        (Ok(operator), true) => Ok(Criterion {
+        (Ok(operator), true) => Ok(TargetingCriterion {
             kind,
             value,
             operator,
@@ -210,14 +225,14 @@ fn read(item: &Value, usual: Operator) -> Result<Criterion, Vec<AdsProblem>> {
 
 #[cfg(test)]
 mod tests {
-    use super::around;
+    use super::size_range;
 
     #[test]
     fn the_estimate_is_a_twentieth_wide() {
-        assert_eq!(around(0), (0, 0));
-        assert_eq!(around(1), (0, 2));
-        assert_eq!(around(100), (95, 105));
-        assert_eq!(around(1_000), (950, 1_050));
-        assert_eq!(around(1_001), (950, 1_052));
+        assert_eq!(size_range(0), (0, 0));
+        assert_eq!(size_range(1), (0, 2));
+        assert_eq!(size_range(100), (95, 105));
+        assert_eq!(size_range(1_000), (950, 1_050));
+        assert_eq!(size_range(1_001), (950, 1_052));
     }
 }

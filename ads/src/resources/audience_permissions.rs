@@ -4,80 +4,85 @@ use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use store::records;
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::declare::{
-    COUNT, CURSOR, Custom, Field, Filter, Gate, Resource, Rule, SORT_BY, WITH_TOTAL_COUNT,
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec, ListFilter, Resource, SORT_BY,
+    ValidationRule, WITH_TOTAL_COUNT,
 };
-use crate::desk::Desk;
-use crate::engine::{self, show_one};
-use crate::given::Given;
-use crate::kind::Kind;
+use crate::engine::{self, render_record};
+use crate::field_kind::FieldKind;
 use crate::listing;
-use crate::record::Record;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
 use crate::resources::accounts::{self, ACCOUNT};
-use crate::resources::custom_audiences::{CUSTOM_AUDIENCE, need_own};
-use crate::resources::{features, key};
+use crate::resources::custom_audiences::{CUSTOM_AUDIENCE, require_own_audience};
+use crate::resources::{features, hash_key};
 
 /// Another account's permission to use an audience. There is one for each account.
 pub static AUDIENCE_PERMISSION: Resource = Resource {
     name: "custom_audience_permission",
     id: VocabularyWord::same_in_both("custom_audience_permission_id"),
     path: "custom_audience_permissions",
-    about: "permission",
+    label: "permission",
     fields: &[
-        Field::parent("custom_audience_id", &CUSTOM_AUDIENCE).required(),
-        Field::new("granted_account_id", Kind::Account)
+        FieldSpec::parent("custom_audience_id", &CUSTOM_AUDIENCE).required(),
+        FieldSpec::new("granted_account_id", FieldKind::Account)
             .required()
-            .fixed(),
-        Field::one_of("permission_level", LEVELS).required(),
+            .immutable(),
+        FieldSpec::one_of("permission_level", LEVELS).required(),
         // What is found again without a look at all of an audience's.
-        Field::new("pair", Kind::Int(0, i64::MAX)).kept().hidden(),
+        FieldSpec::new("pair", FieldKind::Int(0, i64::MAX))
+            .set_by_server()
+            .hidden(),
     ],
     filters: &[
-        Filter::new(
+        ListFilter::new(
             "custom_audience_id",
             "custom_audience_id",
-            Kind::Reference(&CUSTOM_AUDIENCE, false),
+            FieldKind::Reference(&CUSTOM_AUDIENCE, false),
         ),
-        Filter::ids("granted_account_ids", "granted_account_id", &ACCOUNT),
-        Filter::ids("custom_audience_permission_ids", "id", &AUDIENCE_PERMISSION),
+        ListFilter::ids("granted_account_ids", "granted_account_id", &ACCOUNT),
+        ListFilter::ids("custom_audience_permission_ids", "id", &AUDIENCE_PERMISSION),
     ],
     verbs: &[],
-    rules: &[Rule::Within(|_, change| {
-        note_pair(&mut change.record);
+    rules: &[ValidationRule::InContext(|_, change| {
+        set_pair_key(&mut change.record);
         Ok(())
     })],
     ..Resource::DEFAULT
 };
 
 const LEVELS: &[&str] = &["READ_ONLY", "READ_WRITE"];
-const AUDIENCE: Field = Field::reference("custom_audience_id", &CUSTOM_AUDIENCE).required();
-const TAILORED: Field = Field::reference("tailored_audience_id", &CUSTOM_AUDIENCE).required();
-const GRANTED: Field = Field::new("granted_account_id", Kind::Account)
+const AUDIENCE: FieldSpec = FieldSpec::reference("custom_audience_id", &CUSTOM_AUDIENCE).required();
+const TAILORED: FieldSpec =
+    FieldSpec::reference("tailored_audience_id", &CUSTOM_AUDIENCE).required();
+const GRANTED: FieldSpec = FieldSpec::new("granted_account_id", FieldKind::Account)
     .required()
-    .gated(&[BEYOND]);
+    .requires_features(&[SHARING_GATE]);
 /// To whom beyond the business audiences are shared.
-const BEYOND: Gate = Gate::new("SHARE_AUDIENCE_OUTSIDE_BUSINESS").always();
-const LEVEL: Field = Field::one_of("permission_level", LEVELS).required();
-const ACCOUNTS: Field = Field::new("granted_account_ids", Kind::Ids(&ACCOUNT, 200));
+const SHARING_GATE: FeatureGate =
+    FeatureGate::new("SHARE_AUDIENCE_OUTSIDE_BUSINESS").applies_always();
+const LEVEL: FieldSpec = FieldSpec::one_of("permission_level", LEVELS).required();
+const ACCOUNTS: FieldSpec = FieldSpec::new("granted_account_ids", FieldKind::Ids(&ACCOUNT, 200));
 
 /// What can be done with them, under the names of either version.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsAudiencePermissions",
         "custom_audiences/{custom_audience_id}/permissions",
         "Accounts that may use a custom audience.",
-        list,
+        list_permissions,
     )
-    .who(Who::AudienceReader)
+    .requires_role(RequiredRole::AudienceReader)
     .aliases(&["tailored_audiences/{custom_audience_id}/permissions"])
     .params(&[
         AUDIENCE,
         ACCOUNTS,
-        Field::new(
+        FieldSpec::new(
             "custom_audience_permission_ids",
-            Kind::Ids(&AUDIENCE_PERMISSION, 200),
+            FieldKind::Ids(&AUDIENCE_PERMISSION, 200),
         )
         .alias(&["tailored_audience_permission_ids"]),
         COUNT,
@@ -85,78 +90,93 @@ pub static OPERATIONS: &[Custom] = &[
         SORT_BY,
         WITH_TOTAL_COUNT,
     ]),
-    Custom::change(
+    CustomOperation::mutation(
         "POST",
         "grantAdsAudiencePermission",
         "custom_audiences/{custom_audience_id}/permissions",
         "Lets an account use a custom audience, or use it in another way than before.",
-        grant,
+        grant_permission,
     )
-    .who(Who::AudienceWriter)
+    .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences/{custom_audience_id}/permissions"])
     .params(&[AUDIENCE, GRANTED, LEVEL]),
-    Custom::change(
+    CustomOperation::mutation(
         "DELETE",
         "revokeAdsAudiencePermission",
         "custom_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}",
         "Ends an account's use of a custom audience; what targets it already goes on.",
-        revoke,
+        revoke_permission,
     )
-    .who(Who::AudienceWriter)
+    .requires_role(RequiredRole::AudienceWriter)
     .aliases(&[
         "tailored_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}",
     ])
     .params(&[
         AUDIENCE,
-        Field::reference("custom_audience_permission_id", &AUDIENCE_PERMISSION).required(),
+        FieldSpec::reference("custom_audience_permission_id", &AUDIENCE_PERMISSION).required(),
     ]),
-    Custom::get(
+    CustomOperation::get(
         "getAdsTailoredPermissions",
         "tailored_audiences/{tailored_audience_id}/permissions",
         "Accounts that may use a tailored audience.",
-        |desk, given| Ok(older(list(desk, &newer(given))?)),
+        |desk, given| {
+            Ok(to_v5_names(list_permissions(
+                desk,
+                &to_current_names(given),
+            )?))
+        },
     )
     .version("5")
-    .who(Who::AudienceReader)
+    .requires_role(RequiredRole::AudienceReader)
     .params(&[
         TAILORED,
         ACCOUNTS,
-        Field::new(
+        FieldSpec::new(
             "tailored_audience_permission_ids",
-            Kind::Ids(&AUDIENCE_PERMISSION, 200),
+            FieldKind::Ids(&AUDIENCE_PERMISSION, 200),
         ),
         COUNT,
         CURSOR,
         SORT_BY,
         WITH_TOTAL_COUNT,
     ]),
-    Custom::change(
+    CustomOperation::mutation(
         "POST",
         "grantAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions",
         "Lets an account use a tailored audience, or use it in another way than before.",
-        |desk, given| Ok(older(grant(desk, &newer(given))?)),
+        |desk, given| {
+            Ok(to_v5_names(grant_permission(
+                desk,
+                &to_current_names(given),
+            )?))
+        },
     )
     .version("5")
-    .who(Who::AudienceWriter)
+    .requires_role(RequiredRole::AudienceWriter)
     .params(&[TAILORED, GRANTED, LEVEL]),
-    Custom::change(
+    CustomOperation::mutation(
         "DELETE",
         "revokeAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions/{tailored_audience_permission_id}",
         "Ends an account's use of a tailored audience; what targets it already goes on.",
-        |desk, given| Ok(older(revoke(desk, &newer(given))?)),
+        |desk, given| {
+            Ok(to_v5_names(revoke_permission(
+                desk,
+                &to_current_names(given),
+            )?))
+        },
     )
     .version("5")
-    .who(Who::AudienceWriter)
+    .requires_role(RequiredRole::AudienceWriter)
     .params(&[
         TAILORED,
-        Field::reference("tailored_audience_permission_id", &AUDIENCE_PERMISSION).required(),
+        FieldSpec::reference("tailored_audience_permission_id", &AUDIENCE_PERMISSION).required(),
     ]),
 ];
 
 /// What was given under the names of version 5, under the usual ones.
-fn newer(given: &Given) -> Given {
+fn to_current_names(given: &ParsedParams) -> ParsedParams {
     let mut same = given.clone();
     for (old, new) in [
         ("tailored_audience_id", "custom_audience_id"),
@@ -170,53 +190,60 @@ fn newer(given: &Given) -> Given {
         ),
     ] {
         if let Some(value) = given.get(old) {
-            same.put(new, value.clone());
+            same.insert(new, value.clone());
         }
     }
     same
 }
 
 /// An answer in the names of version 5. A quotation mark inside a value is written otherwise.
-fn older(mut answer: Answer) -> Answer {
+fn to_v5_names(mut answer: OperationOutput) -> OperationOutput {
     answer.data = answer
         .data
         .replace("\"custom_audience_id\":", "\"tailored_audience_id\":");
     answer
 }
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    need_own(desk, given)?;
+fn list_permissions(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    require_own_audience(desk, given)?;
     if given.has("custom_audience_permission_ids") {
         // Ids alone would lead to other audiences' as well.
         let audience = given.int("custom_audience_id").unwrap_or(-1);
-        let mut own = desk.shown(&AUDIENCE_PERMISSION, "custom_audience_id", audience)?;
+        let mut own =
+            desk.list_visible_records(&AUDIENCE_PERMISSION, "custom_audience_id", audience)?;
         let asked = given.ints("custom_audience_permission_ids");
         own.retain(|record| asked.contains(&record.id));
-        return listing::of_records(desk, &AUDIENCE_PERMISSION, given, own);
+        return listing::list_in_memory(desk, &AUDIENCE_PERMISSION, given, own);
     }
     listing::list(desk, &AUDIENCE_PERMISSION, given)
 }
 
-fn grant(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let audience = need_own(desk, given)?;
+fn grant_permission(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let audience = require_own_audience(desk, given)?;
     let to = given.int("granted_account_id").unwrap_or(-1);
-    may_share(desk, to)?;
-    let known = find(desk, audience.id, to)?;
+    validate_sharing(desk, to)?;
+    let known = find_permission(desk, audience.id, to)?;
     let record = match known {
         Some(known) => engine::update(desk, &AUDIENCE_PERMISSION, known.id, given)?,
         None => engine::create(desk, &AUDIENCE_PERMISSION, given)?,
     };
-    Ok(Answer::raw(show_one(desk, &record)?))
+    Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
 /// Audiences are shared within a business, or by whom an operator lets share them beyond it.
-fn may_share(desk: &mut Desk<'_, '_>, to: i64) -> Result<(), Error> {
+fn validate_sharing(desk: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Error> {
     let own = desk.account()?.record.clone();
     let other = accounts::find(desk.tx, to)?;
     let other = other
         .filter(|other| !other.deleted && other.flag("sandbox") == own.flag("sandbox"))
         .ok_or_else(|| {
-            let written = ACCOUNT.ids.write(to.max(0));
+            let written = ACCOUNT.id_format.format(to.max(0));
             let message = format!("The account {written} was not found");
             AdsProblem::invalid_parameter("granted_account_id", written, message)
                 .with_code("ACCOUNT_NOT_FOUND")
@@ -229,40 +256,47 @@ fn may_share(desk: &mut Desk<'_, '_>, to: i64) -> Result<(), Error> {
     if !business.is_empty() && business == other.text("business_id") {
         return Ok(());
     }
-    features::pass(
+    features::require_gate(
         desk,
-        &BEYOND,
+        &SHARING_GATE,
         ProblemLocation::Parameter("granted_account_id".into()),
     )
 }
 
-fn revoke(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let audience = need_own(desk, given)?;
+fn revoke_permission(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let audience = require_own_audience(desk, given)?;
     let id = given.int("custom_audience_permission_id").unwrap_or(-1);
-    let known = desk.find(&AUDIENCE_PERMISSION, id)?;
-    let is_its = |known: &Record| known.int("custom_audience_id") == Some(audience.id);
+    let known = desk.find_record(&AUDIENCE_PERMISSION, id)?;
+    let is_its = |known: &AdsRecord| known.int("custom_audience_id") == Some(audience.id);
     if !known.is_some_and(|known| is_its(&known)) {
-        return Err(desk.not_found(&AUDIENCE_PERMISSION, id).into());
+        return Err(desk.not_found_problem(&AUDIENCE_PERMISSION, id).into());
     }
     let record = engine::delete(desk, &AUDIENCE_PERMISSION, id)?;
-    Ok(Answer::raw(show_one(desk, &record)?))
+    Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn pair(audience: i64, account: i64) -> i64 {
-    key(&[&audience.to_string(), &account.to_string()])
+fn pair_key(audience: i64, account: i64) -> i64 {
+    hash_key(&[&audience.to_string(), &account.to_string()])
 }
 
-fn note_pair(record: &mut Record) {
+fn set_pair_key(record: &mut AdsRecord) {
     let of = |name| record.int(name).unwrap_or(0);
-    let pair = pair(of("custom_audience_id"), of("granted_account_id"));
+    let pair = pair_key(of("custom_audience_id"), of("granted_account_id"));
     record.set("pair", pair);
 }
 
 /// The permission that an account has for an audience, whoever's it is.
-fn find(desk: &mut Desk<'_, '_>, audience: i64, account: i64) -> Result<Option<Record>, Error> {
-    let pair = pair(audience, account);
+fn find_permission(
+    desk: &mut AccountContext<'_, '_>,
+    audience: i64,
+    account: i64,
+) -> Result<Option<AdsRecord>, Error> {
+    let pair = pair_key(audience, account);
     for row in records::list_all_by_field(desk.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
-        let record = Record::stored(&AUDIENCE_PERMISSION, &row)?;
+        let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, &row)?;
         let same = record.int("custom_audience_id") == Some(audience)
             && record.int("granted_account_id") == Some(account);
         if same {
@@ -273,23 +307,26 @@ fn find(desk: &mut Desk<'_, '_>, audience: i64, account: i64) -> Result<Option<R
 }
 
 /// The permission that this account has for another's audience.
-pub fn granted(desk: &mut Desk<'_, '_>, audience: i64) -> Result<Option<Record>, Error> {
+pub fn find_granted_permission(
+    desk: &mut AccountContext<'_, '_>,
+    audience: i64,
+) -> Result<Option<AdsRecord>, Error> {
     let account = desk.account_id()?;
-    find(desk, audience, account)
+    find_permission(desk, audience, account)
 }
 
 /// Audiences of others that this account may use.
-pub fn shared(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Error> {
+pub fn list_shared_audiences(desk: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
     let account = desk.account_id()?;
     let field = ("granted_account_id", account);
     let mut ids = Vec::new();
     for row in records::list_all_by_field(desk.tx, AUDIENCE_PERMISSION.name, field)? {
-        let record = Record::stored(&AUDIENCE_PERMISSION, &row)?;
+        let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, &row)?;
         ids.extend(record.int("custom_audience_id"));
     }
     let mut all = Vec::with_capacity(ids.len());
     for row in records::find_by_ids(desk.tx, CUSTOM_AUDIENCE.name, &ids)? {
-        let record = Record::stored(&CUSTOM_AUDIENCE, &row)?;
+        let record = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
         if !record.deleted {
             all.push(record);
         }

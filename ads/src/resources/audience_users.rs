@@ -8,25 +8,27 @@ use serde_json::{Map, Value, json};
 use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
 use store::records;
 
-use crate::answer::Answer;
-use crate::desk::Desk;
-use crate::given::Given;
-use crate::kind::time;
-use crate::matching;
-use crate::members::Book;
-use crate::record::Record;
+use crate::account_context::AccountContext;
+use crate::audience_matching;
+use crate::audience_members::MemberChangeSet;
+use crate::field_kind::parse_time;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
 use crate::resources::accounts::ACCOUNT;
-use crate::resources::custom_audiences::{FLEXIBLE, Hold, need, not_allowed};
+use crate::resources::custom_audiences::{
+    AudienceAccess, FLEXIBLE, action_not_allowed, require_audience,
+};
 
 /// The largest body.
-pub const BYTES: usize = 5_000_000;
+pub const MAX_BODY_BYTES: usize = 5_000_000;
 /// Changes in one request.
-const OPERATIONS: usize = 2_500;
+const MAX_OPERATIONS: usize = 2_500;
 /// So much is said of what is wrong with one change.
-const PROBLEMS: usize = 10;
+const MAX_PROBLEMS: usize = 10;
 
 /// What people are known by, under either vocabulary.
-const NAMES: [(&str, AudienceKeyKind); 7] = [
+const KEY_NAMES: [(&str, AudienceKeyKind); 7] = [
     ("email", AudienceKeyKind::Email),
     ("device_id", AudienceKeyKind::Device),
     ("handle", AudienceKeyKind::Handle),
@@ -38,49 +40,56 @@ const NAMES: [(&str, AudienceKeyKind); 7] = [
 
 /// What a list of people takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum AcceptedKeys {
     /// Whatever people are known by, from when until when.
     All,
     /// Addresses and phone numbers, from now on, and not for longer than is usual.
     Contacts,
 }
 
-impl Takes {
-    fn takes(self, kind: AudienceKeyKind) -> bool {
+impl AcceptedKeys {
+    fn accepts(self, kind: AudienceKeyKind) -> bool {
         self == Self::All || matches!(kind, AudienceKeyKind::Email | AudienceKeyKind::Phone)
     }
 }
 
 /// One change: of whom, and from when until when.
-struct Operation {
-    deletes: bool,
-    times: (Time, Time),
+struct MembershipOperation {
+    is_delete: bool,
+    validity: (Time, Time),
     users: Vec<Vec<AudienceKey>>,
 }
 
 /// Changes members, all or none.
-pub fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let (audience, hold) = need(desk, given)?;
-    if hold == Hold::Read {
-        return Err(not_allowed("The account may read this audience only"));
+pub fn change_members(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let (audience, hold) = require_audience(desk, given)?;
+    if hold == AudienceAccess::Read {
+        return Err(action_not_allowed(
+            "The account may read this audience only",
+        ));
     }
     if audience.text("audience_type") == FLEXIBLE {
-        return Err(not_allowed("Its members are those of other audiences"));
+        return Err(action_not_allowed(
+            "Its members are those of other audiences",
+        ));
     }
-    let count = write(desk, &audience, given, Takes::All)?;
-    Ok(Answer::one(
+    let count = write_members(desk, &audience, given, AcceptedKeys::All)?;
+    Ok(OperationOutput::from_value(
         &json!({ "success_count": count, "total_count": count }),
     ))
 }
 
 /// Changes the members of a list of people; how many were named.
-pub fn write(
-    desk: &mut Desk<'_, '_>,
-    list: &Record,
-    given: &Given,
-    takes: Takes,
+pub fn write_members(
+    desk: &mut AccountContext<'_, '_>,
+    list: &AdsRecord,
+    given: &ParsedParams,
+    takes: AcceptedKeys,
 ) -> Result<usize, Error> {
-    let operations = read(given.json.as_ref(), desk.now(), takes)?;
+    let operations = parse_operations(given.json.as_ref(), desk.now(), takes)?;
     // Whoever may write to it waits here for the others who may.
     records::lock(desk.tx, ACCOUNT.name, list.account_id)?;
     let users = operations.iter().flat_map(|operation| &operation.users);
@@ -88,41 +97,46 @@ pub fn write(
     keys.sort_unstable();
     keys.dedup();
     let count = users.count();
-    let mut book = Book::open(audiences::find_key_members(desk.tx, list.id, &keys)?);
+    let mut members =
+        MemberChangeSet::from_stored(audiences::find_key_members(desk.tx, list.id, &keys)?);
     for operation in &operations {
         for keys in &operation.users {
-            if operation.deletes {
-                book.delete(keys);
+            if operation.is_delete {
+                members.delete(keys);
             } else {
-                book.update(keys, operation.times, desk.tx.next_id::<()>().get());
+                members.update(keys, operation.validity, desk.tx.next_id::<()>().get());
             }
         }
     }
-    audiences::apply_changes(desk.tx, list.id, &book.close())?;
-    matching::put_on(desk.tx, list.id)?;
+    audiences::apply_changes(desk.tx, list.id, &members.to_changes())?;
+    audience_matching::mark_audience_changed(desk.tx, list.id)?;
     Ok(count)
 }
 
-fn read(json: Option<&Value>, now: Time, takes: Takes) -> Result<Vec<Operation>, Error> {
+fn parse_operations(
+    json: Option<&Value>,
+    now: Time,
+    takes: AcceptedKeys,
+) -> Result<Vec<MembershipOperation>, Error> {
     let wrong = |message: String| Error::from(AdsProblem::new("INVALID_PARAMETER", message));
     let Some(Value::Array(items)) = json else {
         return Err(wrong("The request body must be a JSON array".to_owned()));
     };
-    if items.is_empty() || items.len() > OPERATIONS {
+    if items.is_empty() || items.len() > MAX_OPERATIONS {
         let count = items.len();
-        let message = format!("Expected 1 to {OPERATIONS} operations, got {count}");
+        let message = format!("Expected 1 to {MAX_OPERATIONS} operations, got {count}");
         return Err(wrong(message));
     }
     let mut all = Vec::with_capacity(items.len());
     let mut problems: Vec<Vec<AdsProblem>> = Vec::with_capacity(items.len());
     for item in items {
-        match operation(item, now, takes) {
+        match parse_operation(item, now, takes) {
             Ok(operation) => {
                 all.push(operation);
                 problems.push(Vec::new());
             }
             Err(mut several) => {
-                several.truncate(PROBLEMS);
+                several.truncate(MAX_PROBLEMS);
                 problems.push(several);
             }
         }
@@ -138,7 +152,7 @@ fn read(json: Option<&Value>, now: Time, takes: Takes) -> Result<Vec<Operation>,
 }
 
 /// What cannot be understood, without what it was.
-fn unfit(name: &'static str, expected: &str) -> AdsProblem {
+fn invalid_value(name: &'static str, expected: &str) -> AdsProblem {
     AdsProblem {
         location: ProblemLocation::Parameter(name.into()),
         ..AdsProblem::new(
@@ -148,7 +162,11 @@ fn unfit(name: &'static str, expected: &str) -> AdsProblem {
     }
 }
 
-fn operation(item: &Value, now: Time, takes: Takes) -> Result<Operation, Vec<AdsProblem>> {
+fn parse_operation(
+    item: &Value,
+    now: Time,
+    takes: AcceptedKeys,
+) -> Result<MembershipOperation, Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let kind = item.get("operation_type").unwrap_or(&Value::Null);
     let deletes = match kind.as_str().map(str::to_ascii_lowercase).as_deref() {
@@ -157,7 +175,7 @@ fn operation(item: &Value, now: Time, takes: Takes) -> Result<Operation, Vec<Ads
         _ => {
             problems.push(match kind {
                 Value::Null => AdsProblem::missing_parameter("operation_type"),
-                _ => unfit("operation_type", "Update or Delete"),
+                _ => invalid_value("operation_type", "Update or Delete"),
             });
             false
         }
@@ -169,50 +187,50 @@ fn operation(item: &Value, now: Time, takes: Takes) -> Result<Operation, Vec<Ads
             return Err(problems);
         }
         Some(_) => {
-            problems.push(unfit("params", "an object"));
+            problems.push(invalid_value("params", "an object"));
             return Err(problems);
         }
     };
-    let times = times(params, now, takes).unwrap_or_else(|several| {
+    let times = parse_validity(params, now, takes).unwrap_or_else(|several| {
         problems.extend(several);
         (now, now)
     });
-    let users = users(params, takes, &mut problems);
+    let users = parse_users(params, takes, &mut problems);
     if problems.is_empty() {
-        return Ok(Operation {
-            deletes,
-            times,
+        return Ok(MembershipOperation {
+            is_delete: deletes,
+            validity: times,
             users,
         });
     }
     Err(problems)
 }
 
-fn times(
+fn parse_validity(
     params: &Map<String, Value>,
     now: Time,
-    takes: Takes,
+    takes: AcceptedKeys,
 ) -> Result<(Time, Time), Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let mut read = |name: &'static str, usual: Time| match params.get(name) {
         None | Some(Value::Null) => usual,
-        Some(value) => value.as_str().and_then(time).unwrap_or_else(|| {
-            problems.push(unfit(name, "a time in ISO 8601"));
+        Some(value) => value.as_str().and_then(parse_time).unwrap_or_else(|| {
+            problems.push(invalid_value(name, "a time in ISO 8601"));
             usual
         }),
     };
-    let (from, usual) = (read("effective_at", now), in_thirteen_months(now));
+    let (from, usual) = (read("effective_at", now), thirteen_months_after(now));
     let until = read("expires_at", usual);
-    if takes == Takes::Contacts {
+    if takes == AcceptedKeys::Contacts {
         if params.get("effective_at").is_some_and(|at| !at.is_null()) {
-            problems.push(unfit("effective_at", "nothing"));
+            problems.push(invalid_value("effective_at", "nothing"));
         }
         if until > usual {
-            problems.push(unfit("expires_at", "a time within thirteen months"));
+            problems.push(invalid_value("expires_at", "a time within thirteen months"));
         }
     }
     if problems.is_empty() && until <= from {
-        problems.push(unfit("expires_at", "a time after effective_at"));
+        problems.push(invalid_value("expires_at", "a time after effective_at"));
     }
     if problems.is_empty() {
         return Ok((from, until));
@@ -221,7 +239,7 @@ fn times(
 }
 
 /// The same moment thirteen months on, or on the last day of a month that is too short for it.
-fn in_thirteen_months(now: Time) -> Time {
+fn thirteen_months_after(now: Time) -> Time {
     let text = now.to_string();
     let later = || {
         let (date, clock) = text.split_once('T')?;
@@ -237,9 +255,9 @@ fn in_thirteen_months(now: Time) -> Time {
     later().unwrap_or_else(|| now.plus_ms(396 * 24 * 3_600_000))
 }
 
-fn users(
+fn parse_users(
     params: &Map<String, Value>,
-    takes: Takes,
+    takes: AcceptedKeys,
     problems: &mut Vec<AdsProblem>,
 ) -> Vec<Vec<AudienceKey>> {
     let items = match params.get("users") {
@@ -249,17 +267,17 @@ fn users(
         }
         Some(Value::Array(items)) if !items.is_empty() => items,
         Some(_) => {
-            problems.push(unfit("users", "an array of users"));
+            problems.push(invalid_value("users", "an array of users"));
             return Vec::new();
         }
     };
     let mut all = Vec::with_capacity(items.len());
     for item in items {
-        match user(item, takes) {
+        match parse_user_keys(item, takes) {
             Ok(keys) => all.push(keys),
             Err(problem) => problems.push(problem),
         }
-        if problems.len() >= PROBLEMS {
+        if problems.len() >= MAX_PROBLEMS {
             break;
         }
     }
@@ -267,37 +285,46 @@ fn users(
 }
 
 /// A user's keys: at least one.
-fn user(item: &Value, takes: Takes) -> Result<Vec<AudienceKey>, AdsProblem> {
+fn parse_user_keys(item: &Value, takes: AcceptedKeys) -> Result<Vec<AudienceKey>, AdsProblem> {
     let Value::Object(members) = item else {
-        return Err(unfit("users", "objects"));
+        return Err(invalid_value("users", "objects"));
     };
     let mut keys = Vec::new();
-    for (name, kind) in NAMES {
+    for (name, kind) in KEY_NAMES {
         let values = match members.get(name) {
             None | Some(Value::Null) => continue,
             Some(Value::Array(values)) => values,
-            Some(_) => return Err(unfit(name, "an array of strings")),
+            Some(_) => return Err(invalid_value(name, "an array of strings")),
         };
-        if !values.is_empty() && !takes.takes(kind) {
-            return Err(unfit(name, "no values (email and phone_number only)"));
+        if !values.is_empty() && !takes.accepts(kind) {
+            return Err(invalid_value(
+                name,
+                "no values (email and phone_number only)",
+            ));
         }
         for value in values {
             let text = value.as_str().unwrap_or_default();
             let digest = match kind {
                 AudienceKeyKind::Partner if (1..=1000).contains(&text.len()) => digest(text),
-                AudienceKeyKind::Partner => return Err(unfit(name, "strings of 1 to 1000 bytes")),
-                _ => hex(text).ok_or_else(|| unfit(name, "SHA-256 digests in hexadecimal"))?,
+                AudienceKeyKind::Partner => {
+                    return Err(invalid_value(name, "strings of 1 to 1000 bytes"));
+                }
+                _ => parse_digest(text)
+                    .ok_or_else(|| invalid_value(name, "SHA-256 digests in hexadecimal"))?,
             };
             keys.push(kind.to_key(&digest));
         }
     }
     if keys.is_empty() {
-        return Err(unfit("users", "at least one identifier of each user"));
+        return Err(invalid_value(
+            "users",
+            "at least one identifier of each user",
+        ));
     }
     Ok(keys)
 }
 
-fn hex(text: &str) -> Option<[u8; 32]> {
+fn parse_digest(text: &str) -> Option<[u8; 32]> {
     let mut bytes = [0_u8; 32];
     if text.len() != 64 {
         return None;
@@ -318,7 +345,7 @@ mod tests {
     use base::Time;
     use serde_json::json;
 
-    use super::{Takes, hex, in_thirteen_months, user};
+    use super::{AcceptedKeys, parse_digest, parse_user_keys, thirteen_months_after};
 
     #[test]
     fn membership_lasts_for_thirteen_months() {
@@ -328,7 +355,7 @@ mod tests {
             ("2027-01-31T00:00:00.000Z", "2028-02-29T00:00:00.000Z"),
             ("2026-01-31T00:00:00.000Z", "2027-02-28T00:00:00.000Z"),
         ] {
-            let later = in_thirteen_months(Time::parse(now).unwrap());
+            let later = thirteen_months_after(Time::parse(now).unwrap());
             assert_eq!(later, Time::parse(until).unwrap(), "{now}");
         }
     }
@@ -336,19 +363,20 @@ mod tests {
     #[test]
     fn digests_are_read_in_either_case_and_nothing_else_is() {
         let digest = "da017b829391311062b1abdbcdd5f4f7b6c24e8074af53f1b0df0f3e91119138";
-        assert_eq!(hex(digest), hex(&digest.to_uppercase()));
-        assert!(hex(digest).is_some());
+        assert_eq!(parse_digest(digest), parse_digest(&digest.to_uppercase()));
+        assert!(parse_digest(digest).is_some());
         for text in [
             "",
             "ana.reis@bikes.example",
             &digest.replacen('d', "", 1),
             &format!("{digest}0"),
         ] {
-            assert_eq!(hex(text), None, "{text}");
+            assert_eq!(parse_digest(text), None, "{text}");
         }
-        assert_eq!(hex(&digest.replace('d', "g")), None);
-        assert_eq!(hex(&digest.replace("da", "é")), None);
-        let same = |name: &str| user(&json!({ name: [digest] }), Takes::All).unwrap();
+        assert_eq!(parse_digest(&digest.replace('d', "g")), None);
+        assert_eq!(parse_digest(&digest.replace("da", "é")), None);
+        let same =
+            |name: &str| parse_user_keys(&json!({ name: [digest] }), AcceptedKeys::All).unwrap();
         assert_eq!(same("svc_id"), same("twitter_id"));
         assert_ne!(same("email"), same("phone_number"));
     }

@@ -6,16 +6,19 @@ use serde_json::{Value, json};
 use store::ledger::AdEntity;
 use store::records;
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::change::Change;
-use crate::declare::{Custom, Field, Filter, Need, Often, Resource, Rule, Verb};
-use crate::desk::Desk;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb,
+    ValidationRule,
+};
 use crate::engine;
-use crate::given::Given;
-use crate::kind::Kind;
-use crate::record::Record;
-use crate::resources::bidding::is_whole;
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::resources::bidding_rules::validate_amount;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::servability;
@@ -25,104 +28,109 @@ pub static CAMPAIGN: Resource = Resource {
     name: "campaign",
     id: VocabularyWord::same_in_both("campaign_id"),
     path: "campaigns",
-    about: "campaign",
+    label: "campaign",
     not_found: "CAMPAIGN_NOT_FOUND",
     fields: &[
-        Field::text("name", 1, 255).required(),
-        Field::reference("funding_instrument_id", &FUNDING_INSTRUMENT).required(),
-        Field::text("currency", 3, 3).kept(),
-        Field::one_of("budget_optimization", &["CAMPAIGN", "LINE_ITEM"]).or("CAMPAIGN"),
-        Field::money(DAILY),
-        Field::money(TOTAL),
-        Field::new("standard_delivery", Kind::Bool),
-        Field::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).or("ACTIVE"),
-        Field::text("purchase_order_number", 1, 50),
-        Field::new("flights", Kind::Shape(servability::untouched))
-            .kept()
+        FieldSpec::text("name", 1, 255).required(),
+        FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).required(),
+        FieldSpec::text("currency", 3, 3).set_by_server(),
+        FieldSpec::one_of("budget_optimization", &["CAMPAIGN", "LINE_ITEM"])
+            .default_word("CAMPAIGN"),
+        FieldSpec::money(DAILY_BUDGET),
+        FieldSpec::money(TOTAL_BUDGET),
+        FieldSpec::new("standard_delivery", FieldKind::Bool),
+        FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).default_word("ACTIVE"),
+        FieldSpec::text("purchase_order_number", 1, 50),
+        FieldSpec::new("flights", FieldKind::Shape(servability::accept_any_shape))
+            .set_by_server()
             .hidden(),
-        Field::new("ends", Kind::Time).kept().hidden(),
+        FieldSpec::new("ends", FieldKind::Time)
+            .set_by_server()
+            .hidden(),
     ],
     filters: &[
-        Filter::ids("campaign_ids", "id", &CAMPAIGN),
-        Filter::ids(
+        ListFilter::ids("campaign_ids", "id", &CAMPAIGN),
+        ListFilter::ids(
             "funding_instrument_ids",
             "funding_instrument_id",
             &FUNDING_INSTRUMENT,
         ),
     ],
-    sorts: &[
+    sort_fields: &[
         "daily_budget_amount_local_micro",
         "total_budget_amount_local_micro",
         "standard_delivery",
     ],
-    prefix: 255,
-    drafts: true,
-    batch: 40,
-    often: Often::More,
+    max_name_prefix: 255,
+    has_drafts: true,
+    max_batch_items: 40,
+    rate_class: AdsRateClass::High,
     rules: &[
-        Rule::Own(keeps_its_daily_budget_within_the_total),
-        Rule::Own(leaves_budgets_to_one_level),
-        Rule::Own(is_never_a_draft_again),
-        Rule::Beside("funding_instrument_id", has_a_daily_budget),
-        Rule::Beside("funding_instrument_id", has_whole_amounts),
-        Rule::Within(fill),
-        Rule::Within(covers_what_is_spent),
-        Rule::Within(keep_the_limit),
+        ValidationRule::OnRecord(validate_daily_budget),
+        ValidationRule::OnRecord(validate_delivery_level),
+        ValidationRule::OnRecord(validate_draft_status),
+        ValidationRule::OnReference("funding_instrument_id", validate_budget_present),
+        ValidationRule::OnReference("funding_instrument_id", validate_amounts),
+        ValidationRule::InContext(fill_defaults),
+        ValidationRule::InContext(validate_total_budget),
+        ValidationRule::InContext(enforce_campaign_limit),
     ],
-    history: "CAMPAIGN",
-    computed: Some(computed),
+    history_name: "CAMPAIGN",
+    compute_fields: Some(computed_fields),
     ..Resource::DEFAULT
 };
 
 /// What can be done with them beside that.
-pub static OPERATIONS: &[Custom] = &[Custom::change(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "PUT",
     "activateAdsCampaign",
     "campaigns/{campaign_id}/activate",
     "Makes a campaign active.",
     |desk, given| activate(desk, &CAMPAIGN, given),
 )
-.who(Who::CampaignWriter)
-.params(&[Field::reference("campaign_id", &CAMPAIGN)
+.requires_role(RequiredRole::CampaignWriter)
+.params(&[FieldSpec::reference("campaign_id", &CAMPAIGN)
     .required()
-    .update(Need::Must)])];
+    .update(FieldRequirement::Required)])];
 
-const DAILY: &str = "daily_budget_amount_local_micro";
-const TOTAL: &str = "total_budget_amount_local_micro";
+const DAILY_BUDGET: &str = "daily_budget_amount_local_micro";
+const TOTAL_BUDGET: &str = "total_budget_amount_local_micro";
 
 /// Makes a campaign or a line item active: a change of its status, and of nothing else.
 pub fn activate(
-    desk: &mut Desk<'_, '_>,
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &Given,
-) -> Result<Answer, Error> {
-    engine::checked(given)?;
-    let id = engine::id_of(of, given)?;
-    let mut change = Given::default();
-    change.put("entity_status", "ACTIVE".into());
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    engine::ensure_valid_params(given)?;
+    let id = engine::path_record_id(of, given)?;
+    let mut change = ParsedParams::default();
+    change.insert("entity_status", "ACTIVE".into());
     let record = engine::update(desk, of, id, &change)?;
-    Ok(Answer::raw(engine::show_one(desk, &record)?))
+    Ok(OperationOutput::from_json(engine::render_record(
+        desk, &record,
+    )?))
 }
 
-fn keeps_its_daily_budget_within_the_total(change: &Change) -> Result<(), AdsProblem> {
-    within_total(&change.record)
+fn validate_daily_budget(change: &RecordChange) -> Result<(), AdsProblem> {
+    validate_daily_below_total(&change.record)
 }
 
 /// A daily budget is not above the total one: of a campaign, and of a line item.
-pub fn within_total(record: &Record) -> Result<(), AdsProblem> {
-    match (record.int(DAILY), record.int(TOTAL)) {
+pub fn validate_daily_below_total(record: &AdsRecord) -> Result<(), AdsProblem> {
+    match (record.int(DAILY_BUDGET), record.int(TOTAL_BUDGET)) {
         (Some(daily), Some(total)) if daily > total => {
             let message = "The daily budget must not be above the total budget";
-            Err(AdsProblem::invalid_attribute(DAILY, message))
+            Err(AdsProblem::invalid_attribute(DAILY_BUDGET, message))
         }
         _ => Ok(()),
     }
 }
 
-fn leaves_budgets_to_one_level(change: &Change) -> Result<(), AdsProblem> {
+fn validate_delivery_level(change: &RecordChange) -> Result<(), AdsProblem> {
     let by_line_item = change.record.text("budget_optimization") == "LINE_ITEM";
     if by_line_item
-        && change.sent("standard_delivery")
+        && change.was_sent("standard_delivery")
         && change.record.get("standard_delivery").is_some()
     {
         let message = "Delivery is set on the line items of this campaign";
@@ -131,12 +139,12 @@ fn leaves_budgets_to_one_level(change: &Change) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn is_never_a_draft_again(change: &Change) -> Result<(), AdsProblem> {
-    not_draft_again(change)
+fn validate_draft_status(change: &RecordChange) -> Result<(), AdsProblem> {
+    validate_status_transition(change)
 }
 
 /// What was no draft does not become one; nothing is without a status.
-pub fn not_draft_again(change: &Change) -> Result<(), AdsProblem> {
+pub fn validate_status_transition(change: &RecordChange) -> Result<(), AdsProblem> {
     let was = change
         .before
         .as_ref()
@@ -149,41 +157,47 @@ pub fn not_draft_again(change: &Change) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn has_a_daily_budget(change: &Change, instrument: &Record) -> Result<(), AdsProblem> {
+fn validate_budget_present(
+    change: &RecordChange,
+    instrument: &AdsRecord,
+) -> Result<(), AdsProblem> {
     let record = &change.record;
     let needed = record.text("budget_optimization") == "CAMPAIGN"
         && !matches!(
             instrument.text("type"),
             "INSERTION_ORDER" | "PARTNER_MANAGED"
         );
-    if !needed || record.get(DAILY).is_some() {
+    if !needed || record.get(DAILY_BUDGET).is_some() {
         return Ok(());
     }
     // One that had a budget for each day may go on with one for all of them.
     if change.is_new() {
-        return Err(AdsProblem::missing_parameter(DAILY));
+        return Err(AdsProblem::missing_parameter(DAILY_BUDGET));
     }
-    if record.get(TOTAL).is_none() {
+    if record.get(TOTAL_BUDGET).is_none() {
         let message = "A campaign needs a daily or a total budget";
-        return Err(AdsProblem::invalid_attribute(DAILY, message));
+        return Err(AdsProblem::invalid_attribute(DAILY_BUDGET, message));
     }
     Ok(())
 }
 
-fn has_whole_amounts(change: &Change, instrument: &Record) -> Result<(), AdsProblem> {
+fn validate_amounts(change: &RecordChange, instrument: &AdsRecord) -> Result<(), AdsProblem> {
     let currency = instrument.text("currency");
-    is_whole(DAILY, change.record.int(DAILY), currency)?;
-    is_whole(TOTAL, change.record.int(TOTAL), currency)
+    validate_amount(DAILY_BUDGET, change.record.int(DAILY_BUDGET), currency)?;
+    validate_amount(TOTAL_BUDGET, change.record.int(TOTAL_BUDGET), currency)
 }
 
 /// What follows from the instrument and from how budgets are set.
-fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn fill_defaults(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     if change.is_new() {
         let id = change.record.int("funding_instrument_id").unwrap_or(0);
-        let instrument = desk.need(&FUNDING_INSTRUMENT, id)?;
+        let instrument = desk.require_record(&FUNDING_INSTRUMENT, id)?;
         change
             .record
             .set("currency", instrument.text("currency").to_owned());
@@ -202,10 +216,13 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
 }
 
 /// Active campaigns are those that are no draft and whose line items have not all ended.
-fn keep_the_limit(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    let counts = |record: &Record| !record.deleted && record.text("entity_status") != "DRAFT";
+fn enforce_campaign_limit(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
-    if change.verb == Verb::Delete || before || !counts(&change.record) {
+    if change.verb == ResourceVerb::Delete || before || !counts(&change.record) {
         return Ok(());
     }
     let account = desk.account()?.record.clone();
@@ -213,7 +230,7 @@ fn keep_the_limit(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Er
     // A batch counts once: what it deletes was deleted before.
     let live = match desk.live_campaigns {
         Some(live) => live,
-        None => live(desk, account.id)?,
+        None => count_live_campaigns(desk, account.id)?,
     };
     if live < limit {
         desk.live_campaigns = Some(live + 1);
@@ -228,23 +245,30 @@ fn keep_the_limit(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Er
 }
 
 /// How many campaigns of an account have not ended.
-fn live(desk: &mut Desk<'_, '_>, account: i64) -> Result<i64, Error> {
+fn count_live_campaigns(desk: &mut AccountContext<'_, '_>, account: i64) -> Result<i64, Error> {
     let now = desk.now().ms();
     let all = records::count(desk.tx, CAMPAIGN.name, account)?;
     let over = records::count_up_to(desk.tx, CAMPAIGN.name, account, "ends", now)?;
     Ok(all - over)
 }
 
-fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    covers(desk, change, AdEntity::Campaign)
+fn validate_total_budget(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    validate_total_covers_spend(desk, change, AdEntity::Campaign)
 }
 
 /// A total budget is not set below what was spent of it: of a campaign, and of a line item.
-pub fn covers(desk: &mut Desk<'_, '_>, change: &Change, entity: AdEntity) -> Result<(), Error> {
-    if change.verb != Verb::Update || !change.changes(TOTAL) {
+pub fn validate_total_covers_spend(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+    entity: AdEntity,
+) -> Result<(), Error> {
+    if change.verb != ResourceVerb::Update || !change.changes_field(TOTAL_BUDGET) {
         return Ok(());
     }
-    let Some(total) = change.record.int(TOTAL) else {
+    let Some(total) = change.record.int(TOTAL_BUDGET) else {
         return Ok(());
     };
     let spent = store::ledger::total_spend(desk.tx, entity, &[change.record.id])?;
@@ -253,35 +277,35 @@ pub fn covers(desk: &mut Desk<'_, '_>, change: &Change, entity: AdEntity) -> Res
         return Ok(());
     }
     let message = format!("{spent} of this budget is spent already");
-    let problem = AdsProblem::invalid_attribute(TOTAL, message);
+    let problem = AdsProblem::invalid_attribute(TOTAL_BUDGET, message);
     Err(problem.with_code("SPEND_EXCEEDS_BUDGET").into())
 }
 
 /// Writes down what a campaign's line items come to, after one of them changed.
-pub fn sum_up(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Error> {
-    let Some(mut campaign) = desk.find(&CAMPAIGN, id)? else {
+pub fn update_campaign_summary(desk: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
+    let Some(mut campaign) = desk.find_record(&CAMPAIGN, id)? else {
         return Ok(());
     };
-    let items = desk.with(&LINE_ITEM, "campaign_id", id)?;
-    let live: Vec<&Record> = items.iter().filter(|item| !item.deleted).collect();
-    campaign.set("flights", servability::flights(&live));
+    let items = desk.list_records(&LINE_ITEM, "campaign_id", id)?;
+    let live: Vec<&AdsRecord> = items.iter().filter(|item| !item.deleted).collect();
+    campaign.set("flights", servability::flights_to_json(&live));
     let ends: Option<Vec<i64>> = live.iter().map(|item| item.int("end_time")).collect();
     let ends = ends.and_then(|ends| ends.into_iter().max());
     campaign.set("ends", ends);
-    desk.keep(&campaign)
+    desk.save_record(&campaign)
 }
 
-fn computed(
-    desk: &mut Desk<'_, '_>,
-    campaigns: &[Record],
+fn computed_fields(
+    desk: &mut AccountContext<'_, '_>,
+    campaigns: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let now = desk.now();
     let approval = desk.account()?.record.text("approval_status").to_owned();
-    let means = servability::means(desk, campaigns)?;
-    let of = |campaign: &Record| {
-        let state = servability::of_campaign(campaign, &approval, &means, now);
+    let means = servability::load_delivery_resources(desk, campaigns)?;
+    let of = |campaign: &AdsRecord| {
+        let state = servability::campaign_servability(campaign, &approval, &means, now);
         vec![
-            ("servable", state.servable()),
+            ("servable", state.servable_value()),
             ("reasons_not_servable", json!(state.reasons)),
             ("effective_status", state.effective.into()),
             // Of older versions.

@@ -3,85 +3,88 @@
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
 
-use crate::kind::{Kind, Raw};
+use crate::field_kind::{FieldKind, RawParam};
 
-const TITLE: Kind = Kind::Text(1, 255);
-const SWIPED: Kind = Kind::MediaKeys(6);
-const SLIDES: std::ops::RangeInclusive<usize> = 2..=6;
+const TITLE: FieldKind = FieldKind::Text(1, 255);
+const SWIPEABLE_MEDIA_KEYS: FieldKind = FieldKind::MediaKeys(6);
+const SLIDE_COUNT: std::ops::RangeInclusive<usize> = 2..=6;
 /// What the button of an app card may say.
-pub const LABELS: &[&str] = &[
+pub const BUTTON_LABELS: &[&str] = &[
     "BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP",
 ];
 
 /// A JSON object inside of a request, and where it stands.
-struct Part<'v> {
+struct JsonObjectAtPath<'v> {
     path: String,
     members: &'v Map<String, Value>,
 }
 
-impl<'v> Part<'v> {
-    fn read(path: String, value: &'v Value) -> Result<Self, AdsProblem> {
+impl<'v> JsonObjectAtPath<'v> {
+    fn parse(path: String, value: &'v Value) -> Result<Self, AdsProblem> {
         match value {
             Value::Object(members) => Ok(Self { path, members }),
-            other => Err(wrong(&path, other, "a JSON object")),
+            other => Err(unexpected_value(&path, other, "a JSON object")),
         }
     }
 
-    fn name(&self, member: &str) -> String {
+    fn member_path(&self, member: &str) -> String {
         format!("{}.{member}", self.path)
     }
 
     /// A member that may be there.
-    fn optional(&self, member: &str, kind: Kind) -> Result<Option<Value>, AdsProblem> {
-        match self.members.get(member).map(Raw::Json) {
-            Some(raw) if !raw.is_empty() => kind.read(&self.name(member), raw).map(Some),
+    fn optional_member(&self, member: &str, kind: FieldKind) -> Result<Option<Value>, AdsProblem> {
+        match self.members.get(member).map(RawParam::Json) {
+            Some(raw) if !raw.is_empty() => {
+                kind.parse_value(&self.member_path(member), raw).map(Some)
+            }
             _ => Ok(None),
         }
     }
 
     /// A member that must be there.
-    fn needed(&self, member: &str, kind: Kind) -> Result<Value, AdsProblem> {
-        let read = self.optional(member, kind)?;
-        read.ok_or_else(|| AdsProblem::missing_parameter(self.name(member)))
+    fn required_member(&self, member: &str, kind: FieldKind) -> Result<Value, AdsProblem> {
+        let read = self.optional_member(member, kind)?;
+        read.ok_or_else(|| AdsProblem::missing_parameter(self.member_path(member)))
     }
 
     /// An object inside of it that must be there.
-    fn inside(&self, member: &str) -> Result<Part<'v>, AdsProblem> {
-        let name = self.name(member);
+    fn required_object(&self, member: &str) -> Result<JsonObjectAtPath<'v>, AdsProblem> {
+        let name = self.member_path(member);
         match self.members.get(member) {
             None | Some(Value::Null) => Err(AdsProblem::missing_parameter(name)),
-            Some(value) => Part::read(name, value),
+            Some(value) => JsonObjectAtPath::parse(name, value),
         }
     }
 }
 
-fn wrong(name: &str, value: &Value, expected: &str) -> AdsProblem {
-    let shown = Raw::Json(value).shown();
+fn unexpected_value(name: &str, value: &Value, expected: &str) -> AdsProblem {
+    let shown = RawParam::Json(value).display_text();
     let message = format!("Expected {expected}, got \"{shown}\" for {name}");
     AdsProblem::invalid_parameter(name.to_owned(), shown, message)
 }
 
 /// The components of a card.
-pub fn of_card(value: &Value) -> Result<Value, AdsProblem> {
-    let all = components("components", value)?;
-    is_whole("components", &all)?;
+pub fn parse_card_components(value: &Value) -> Result<Value, AdsProblem> {
+    let all = parse_components("components", value)?;
+    validate_components("components", &all)?;
     Ok(all.into())
 }
 
 /// The slides of a card whose media lead to different places: the components of each.
-pub fn of_slides(value: &Value) -> Result<Value, AdsProblem> {
+pub fn parse_slides(value: &Value) -> Result<Value, AdsProblem> {
     let slides = value
         .as_array()
-        .filter(|slides| SLIDES.contains(&slides.len()));
-    let slides = slides.ok_or_else(|| wrong("slides", value, "an array of 2 to 6 slides"))?;
+        .filter(|slides| SLIDE_COUNT.contains(&slides.len()));
+    let slides =
+        slides.ok_or_else(|| unexpected_value("slides", value, "an array of 2 to 6 slides"))?;
     let mut all = Vec::with_capacity(slides.len());
     for (place, slide) in slides.iter().enumerate() {
         let path = format!("slides[{place}]");
-        let parts = components(&path, slide)?;
-        is_whole(&path, &parts)?;
+        let parts = parse_components(&path, slide)?;
+        validate_components(&path, &parts)?;
         if parts
             .iter()
-            .any(|part| !matches!(type_of(part), "MEDIA" | "DETAILS"))
+            .any(|part| !matches!(component_type(part), "MEDIA" | "DETAILS"))
         {
             let message = "A slide has one MEDIA and one DETAILS component";
             return Err(AdsProblem::invalid_attribute("slides", message));
@@ -91,17 +94,17 @@ pub fn of_slides(value: &Value) -> Result<Value, AdsProblem> {
     Ok(all.into())
 }
 
-fn type_of(component: &Value) -> &str {
+fn component_type(component: &Value) -> &str {
     let kind = component.get("type").and_then(Value::as_str);
     kind.unwrap_or_default()
 }
 
 /// One media component, and one that leads somewhere.
-fn is_whole(path: &str, components: &[Value]) -> Result<(), AdsProblem> {
+fn validate_components(path: &str, components: &[Value]) -> Result<(), AdsProblem> {
     let count = |kinds: [&str; 2]| {
         let found = components
             .iter()
-            .filter(|part| kinds.contains(&type_of(part)));
+            .filter(|part| kinds.contains(&component_type(part)));
         found.count()
     };
     let media = count(["MEDIA", "SWIPEABLE_MEDIA"]);
@@ -112,67 +115,77 @@ fn is_whole(path: &str, components: &[Value]) -> Result<(), AdsProblem> {
     Err(AdsProblem::invalid_attribute(path.to_owned(), message))
 }
 
-fn components(path: &str, value: &Value) -> Result<Vec<Value>, AdsProblem> {
+fn parse_components(path: &str, value: &Value) -> Result<Vec<Value>, AdsProblem> {
     let items = value.as_array();
-    let items = items.ok_or_else(|| wrong(path, value, "an array of components"))?;
+    let items = items.ok_or_else(|| unexpected_value(path, value, "an array of components"))?;
     let items = items.iter().enumerate();
     items
-        .map(|(place, item)| component(&Part::read(format!("{path}[{place}]"), item)?))
+        .map(|(place, item)| {
+            parse_component(&JsonObjectAtPath::parse(format!("{path}[{place}]"), item)?)
+        })
         .collect()
 }
 
 /// A component with the members that it has: clients send back what they were told beside them.
-fn component(part: &Part<'_>) -> Result<Value, AdsProblem> {
-    let kind = part.needed("type", Kind::Text(1, 64))?;
+fn parse_component(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
+    let kind = part.required_member("type", FieldKind::Text(1, 64))?;
     match kind.as_str().unwrap_or_default() {
         "MEDIA" => {
-            let key = part.needed("media_key", Kind::MediaKey)?;
+            let key = part.required_member("media_key", FieldKind::MediaKey)?;
             Ok(json!({ "type": kind, "media_key": key }))
         }
         "SWIPEABLE_MEDIA" => {
-            let keys = part.needed("media_keys", SWIPED)?;
+            let keys = part.required_member("media_keys", SWIPEABLE_MEDIA_KEYS)?;
             if keys.as_array().is_none_or(|keys| keys.len() < 2) {
-                return Err(wrong(&part.name("media_keys"), &keys, "2 to 6 media keys"));
+                return Err(unexpected_value(
+                    &part.member_path("media_keys"),
+                    &keys,
+                    "2 to 6 media keys",
+                ));
             }
             Ok(json!({ "type": kind, "media_keys": keys }))
         }
         "DETAILS" => {
-            let title = part.needed("title", TITLE)?;
-            let destination = website(&part.inside("destination")?)?;
+            let title = part.required_member("title", TITLE)?;
+            let destination = parse_website(&part.required_object("destination")?)?;
             Ok(json!({ "type": kind, "title": title, "destination": destination }))
         }
         "BUTTON" => {
-            let label = label(&part.inside("label")?)?;
-            let destination = app(&part.inside("destination")?)?;
+            let label = parse_label(&part.required_object("label")?)?;
+            let destination = parse_app(&part.required_object("destination")?)?;
             Ok(json!({ "type": kind, "label": label, "destination": destination }))
         }
         other => {
             let message = format!("There is no component of the type {other}");
-            let problem = AdsProblem::invalid_parameter(part.name("type"), other, message);
+            let problem = AdsProblem::invalid_parameter(part.member_path("type"), other, message);
             Err(problem.with_code("UNKNOWN_CARD_TYPE"))
         }
     }
 }
 
-fn label(part: &Part<'_>) -> Result<Value, AdsProblem> {
-    let kind = part.needed("type", Kind::OneOf(&["ENUM"]))?;
-    let value = part.needed("value", Kind::OneOf(LABELS))?;
+fn parse_label(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
+    let kind = part.required_member("type", FieldKind::OneOf(&["ENUM"]))?;
+    let value = part.required_member("value", FieldKind::OneOf(BUTTON_LABELS))?;
     Ok(json!({ "type": kind, "value": value }))
 }
 
-fn website(part: &Part<'_>) -> Result<Value, AdsProblem> {
-    let kind = part.needed("type", Kind::OneOf(&["WEBSITE"]))?;
-    let url = part.needed("url", Kind::Url)?;
+fn parse_website(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
+    let kind = part.required_member("type", FieldKind::OneOf(&["WEBSITE"]))?;
+    let url = part.required_member("url", FieldKind::Url)?;
     Ok(json!({ "type": kind, "url": url }))
 }
 
-fn app(part: &Part<'_>) -> Result<Value, AdsProblem> {
-    let kind = part.needed("type", Kind::OneOf(&["APP"]))?;
-    let country = part.needed("country_code", Kind::Text(1, 64))?;
+fn parse_app(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
+    let kind = part.required_member("type", FieldKind::OneOf(&["APP"]))?;
+    let country = part.required_member("country_code", FieldKind::Text(1, 64))?;
     let code = country.as_str().unwrap_or_default().to_ascii_uppercase();
     if code.len() != 2 || !code.bytes().all(|letter| letter.is_ascii_uppercase()) {
-        let name = part.name("country_code");
-        return Err(wrong(&name, &country, "two letters of ISO 3166-1"));
+        let name = part.member_path("country_code");
+        return Err(unexpected_value(
+            &name,
+            &country,
+            "two letters of ISO 3166-1",
+        ));
     }
     let mut made = Map::new();
     made.insert("type".to_owned(), kind);
@@ -187,14 +200,14 @@ fn app(part: &Part<'_>) -> Result<Value, AdsProblem> {
         ("ios_app_store_identifier", "iphone_app_id", "ios_deep_link"),
     ];
     for (id, older, link) in stores {
-        let text = Kind::Text(1, 255);
-        let app = part.optional(id, text)?;
-        let app = app.map_or_else(|| part.optional(older, text), |app| Ok(Some(app)))?;
-        let deep = part.optional(link, Kind::Text(1, 2048))?;
+        let text = FieldKind::Text(1, 255);
+        let app = part.optional_member(id, text)?;
+        let app = app.map_or_else(|| part.optional_member(older, text), |app| Ok(Some(app)))?;
+        let deep = part.optional_member(link, FieldKind::Text(1, 2048))?;
         if deep.is_some() && app.is_none() {
             let message = format!("{link} needs {id}");
             return Err(AdsProblem {
-                location: base::refusal::ProblemLocation::Parameter(part.name(link).into()),
+                location: base::refusal::ProblemLocation::Parameter(part.member_path(link).into()),
                 ..AdsProblem::new("INCLUSIVE_PARAMETERS", message)
             });
         }
@@ -203,14 +216,14 @@ fn app(part: &Part<'_>) -> Result<Value, AdsProblem> {
     }
     if stores.iter().all(|(id, ..)| !made.contains_key(*id)) {
         return Err(AdsProblem::missing_parameter(
-            part.name("googleplay_app_id"),
+            part.member_path("googleplay_app_id"),
         ));
     }
     Ok(made.into())
 }
 
 /// All components, those of slides included.
-pub fn each(card: &[Value]) -> impl Iterator<Item = &Value> {
+pub fn iter_components(card: &[Value]) -> impl Iterator<Item = &Value> {
     card.iter().flat_map(|part| match part {
         Value::Array(slide) => slide.iter(),
         other => std::slice::from_ref(other).iter(),
@@ -230,7 +243,7 @@ pub fn media_keys(component: &Value) -> Vec<&str> {
 
 /// What a card with these components is called, by what its media are.
 pub fn card_type(components: &[Value], slides: bool, media: &str) -> String {
-    let has = |kind: &str| components.iter().any(|part| type_of(part) == kind);
+    let has = |kind: &str| components.iter().any(|part| component_type(part) == kind);
     let leads = if has("BUTTON") { "APP" } else { "WEBSITE" };
     match (slides, has("SWIPEABLE_MEDIA")) {
         (true, _) => format!("{media}_MULTI_DEST_CAROUSEL_WEBSITE"),
@@ -244,7 +257,7 @@ pub fn card_type(components: &[Value], slides: bool, media: &str) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{card_type, of_card, of_slides};
+    use super::{card_type, parse_card_components, parse_slides};
 
     fn site() -> Value {
         json!({ "type": "WEBSITE", "url": "https://bikes.example/" })
@@ -260,10 +273,10 @@ mod tests {
             { "type": "MEDIA", "media_key": "3_1" },
             { "type": "DETAILS", "title": "Ride", "destination": site() },
         ]);
-        assert_eq!(of_card(&sent).unwrap(), kept);
+        assert_eq!(parse_card_components(&sent).unwrap(), kept);
         let slides = json!([sent, sent]);
-        assert_eq!(of_slides(&slides).unwrap(), json!([kept, kept]));
-        assert!(of_slides(&json!([sent])).is_err());
+        assert_eq!(parse_slides(&slides).unwrap(), json!([kept, kept]));
+        assert!(parse_slides(&json!([sent])).is_err());
     }
 
     #[test]

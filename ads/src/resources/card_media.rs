@@ -9,49 +9,49 @@ use base::{Error, Id};
 use serde_json::{Value, json};
 use store::media::{self, Media};
 
-use crate::desk::Desk;
+use crate::account_context::AccountContext;
 use crate::resources::promotable_users;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
-const IMAGE_BYTES: i64 = 3 * 1024 * 1024;
-const IMAGE_WIDTH: i64 = 800;
+const MAX_IMAGE_BYTES: i64 = 3 * 1024 * 1024;
+const MIN_IMAGE_WIDTH: i64 = 800;
 
 /// Proportions that media of cards may have.
 #[derive(Clone, Copy, Debug)]
-pub enum Frame {
+pub enum AspectRatio {
     /// As wide as high.
     Square,
     /// 1.91:1.
     Wide,
     /// 16:9.
-    Film,
+    Widescreen,
     /// 5:2.
     Banner,
 }
 
-impl Frame {
-    const fn measures(self) -> (i64, i64) {
+impl AspectRatio {
+    const fn proportions(self) -> (i64, i64) {
         match self {
             Self::Square => (1, 1),
             Self::Wide => (191, 100),
-            Self::Film => (16, 9),
+            Self::Widescreen => (16, 9),
             Self::Banner => (5, 2),
         }
     }
 
-    const fn name(self) -> &'static str {
+    const fn label(self) -> &'static str {
         match self {
             Self::Square => "1:1",
             Self::Wide => "1.91:1",
-            Self::Film => "16:9",
+            Self::Widescreen => "16:9",
             Self::Banner => "5:2",
         }
     }
 
     /// Pixels are whole: two in a hundred more or less are the same proportion. What nobody has
     /// measured fits.
-    fn fits(self, media: &Media) -> bool {
-        let (width, height) = self.measures();
+    fn matches_media(self, media: &Media) -> bool {
+        let (width, height) = self.proportions();
         let (here, there) = (
             media.width.saturating_mul(height),
             media.height.saturating_mul(width),
@@ -61,23 +61,23 @@ impl Frame {
 }
 
 /// Media by their keys.
-pub type Known = HashMap<String, Media>;
+pub type MediaByKey = HashMap<String, Media>;
 
-fn id_of(key: &str) -> Option<i64> {
+fn media_id_from_key(key: &str) -> Option<i64> {
     key.split_once('_')?.1.parse().ok()
 }
 
 /// Those of these media that there are.
-pub fn find<'k>(
-    desk: &mut Desk<'_, '_>,
+pub fn find_by_keys<'k>(
+    desk: &mut AccountContext<'_, '_>,
     keys: impl IntoIterator<Item = &'k str>,
-) -> Result<Known, Error> {
+) -> Result<MediaByKey, Error> {
     let mut keys: Vec<&str> = keys.into_iter().collect();
     keys.sort_unstable();
     keys.dedup();
-    let ids: Vec<i64> = keys.iter().copied().filter_map(id_of).collect();
+    let ids: Vec<i64> = keys.iter().copied().filter_map(media_id_from_key).collect();
     if ids.is_empty() {
-        return Ok(Known::new());
+        return Ok(MediaByKey::new());
     }
     let all = media::find_by_ids(desk.tx, &ids)?.into_iter();
     let all = all.map(|one| (one.media_key.clone(), one));
@@ -87,13 +87,17 @@ pub fn find<'k>(
 }
 
 /// A medium that a promotable user of the account uploaded, or may use.
-pub fn need(desk: &mut Desk<'_, '_>, name: &str, key: &str) -> Result<Media, Error> {
+pub fn require_usable_media(
+    desk: &mut AccountContext<'_, '_>,
+    name: &str,
+    key: &str,
+) -> Result<Media, Error> {
     let missing = || {
         let message = format!("The media {key} was not found in the media library");
         AdsProblem::invalid_parameter(name.to_owned(), key, message).with_code("MEDIA_NOT_FOUND")
     };
-    let found = find(desk, [key])?.remove(key).ok_or_else(missing)?;
-    for one in promotable_users::all(desk)? {
+    let found = find_by_keys(desk, [key])?.remove(key).ok_or_else(missing)?;
+    for one in promotable_users::list_all(desk)? {
         let user = base::UserId::new(one.int("user_id").unwrap_or(0));
         if found.owner_id == user || media::is_shared(desk.tx, found.id, user)? {
             return Ok(found);
@@ -108,7 +112,7 @@ pub fn is_image(media: &Media) -> bool {
 }
 
 /// Refuses a picture that is too small, too large or of other proportions.
-pub fn check_image(name: &str, media: &Media, frames: &[Frame]) -> Result<(), AdsProblem> {
+pub fn check_image(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<(), AdsProblem> {
     let wrong = |message: String| {
         let problem = AdsProblem::invalid_parameter(name.to_owned(), &media.media_key, message);
         Err(problem.with_code("INVALID_IMAGE"))
@@ -116,22 +120,25 @@ pub fn check_image(name: &str, media: &Media, frames: &[Frame]) -> Result<(), Ad
     if !is_image(media) {
         return wrong(format!("{} is not an image", media.media_key));
     }
-    if media.size > IMAGE_BYTES {
+    if media.size > MAX_IMAGE_BYTES {
         return wrong("An image of a card has 3 MB at most".to_owned());
     }
-    if media.width > 0 && media.width < IMAGE_WIDTH {
+    if media.width > 0 && media.width < MIN_IMAGE_WIDTH {
         return wrong(format!(
-            "An image of a card is {IMAGE_WIDTH} pixels wide at least"
+            "An image of a card is {MIN_IMAGE_WIDTH} pixels wide at least"
         ));
     }
-    if !frames.iter().any(|frame| frame.fits(media)) {
-        return wrong(format!("Expected an aspect ratio of {}", names(frames)));
+    if !frames.iter().any(|frame| frame.matches_media(media)) {
+        return wrong(format!(
+            "Expected an aspect ratio of {}",
+            format_ratios(frames)
+        ));
     }
     Ok(())
 }
 
 /// Refuses a video of other proportions. Animated pictures may have any.
-pub fn check_video(name: &str, media: &Media, frames: &[Frame]) -> Result<(), AdsProblem> {
+pub fn check_video(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<(), AdsProblem> {
     let wrong = |message: String| {
         let problem = AdsProblem::invalid_parameter(name.to_owned(), &media.media_key, message);
         Err(problem.with_code("INVALID_MEDIA"))
@@ -139,23 +146,30 @@ pub fn check_video(name: &str, media: &Media, frames: &[Frame]) -> Result<(), Ad
     if is_image(media) {
         return wrong(format!("{} is not a video", media.media_key));
     }
-    if media.kind == "video" && !frames.iter().any(|frame| frame.fits(media)) {
-        return wrong(format!("Expected an aspect ratio of {}", names(frames)));
+    if media.kind == "video" && !frames.iter().any(|frame| frame.matches_media(media)) {
+        return wrong(format!(
+            "Expected an aspect ratio of {}",
+            format_ratios(frames)
+        ));
     }
     Ok(())
 }
 
-fn names(frames: &[Frame]) -> String {
-    let names: Vec<&str> = frames.iter().map(|frame| frame.name()).collect();
+fn format_ratios(frames: &[AspectRatio]) -> String {
+    let names: Vec<&str> = frames.iter().map(|frame| frame.label()).collect();
     names.join(" or ")
 }
 
 /// Keeps the media that a card shows now, and lets go of those that it showed before: nothing
 /// else may carry them.
-pub fn carry(desk: &mut Desk<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Error> {
+pub fn update_media_references(
+    desk: &mut AccountContext<'_, '_>,
+    before: &[&str],
+    now: &[&str],
+) -> Result<(), Error> {
     let ids = |these: &[&str], others: &[&str]| -> Vec<Id<marker::MediaMarker>> {
         let only = these.iter().filter(|key| !others.contains(key));
-        let mut ids: Vec<i64> = only.filter_map(|key| id_of(key)).collect();
+        let mut ids: Vec<i64> = only.filter_map(|key| media_id_from_key(key)).collect();
         ids.sort_unstable();
         ids.dedup();
         ids.into_iter().map(Id::new).collect()
@@ -170,19 +184,19 @@ pub fn carry(desk: &mut Desk<'_, '_>, before: &[&str], now: &[&str]) -> Result<(
 }
 
 /// Where the file is.
-pub fn url(desk: &Desk<'_, '_>, media: &Media) -> Value {
-    match media.file_name().filter(|_| !desk.site.is_empty()) {
-        Some(name) => format!("{}/media/{name}", desk.site).into(),
+pub fn media_url(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
+    match media.file_name().filter(|_| !desk.site_url.is_empty()) {
+        Some(name) => format!("{}/media/{name}", desk.site_url).into(),
         None if media.url.is_empty() => Value::Null,
         None => media.url.clone().into(),
     }
 }
 
 /// Where a still of it is.
-pub fn poster(desk: &Desk<'_, '_>, media: &Media) -> Value {
-    match media.file_name().filter(|_| !desk.site.is_empty()) {
+pub fn poster_url(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
+    match media.file_name().filter(|_| !desk.site_url.is_empty()) {
         Some(name) if media.size_path("small").is_some() => {
-            format!("{}/media/{name}?name=small", desk.site).into()
+            format!("{}/media/{name}?name=small", desk.site_url).into()
         }
         _ if media.preview_image_url.is_empty() => Value::Null,
         _ => media.preview_image_url.clone().into(),
@@ -190,13 +204,13 @@ pub fn poster(desk: &Desk<'_, '_>, media: &Media) -> Value {
 }
 
 /// Its proportions in small numbers.
-pub fn aspect(media: &Media) -> (i64, i64) {
+pub fn aspect_ratio(media: &Media) -> (i64, i64) {
     if media.width <= 0 || media.height <= 0 {
-        return Frame::Film.measures();
+        return AspectRatio::Widescreen.proportions();
     }
-    let mut frames = [Frame::Film, Frame::Square].into_iter();
-    if let Some(frame) = frames.find(|frame| frame.fits(media)) {
-        return frame.measures();
+    let mut frames = [AspectRatio::Widescreen, AspectRatio::Square].into_iter();
+    if let Some(frame) = frames.find(|frame| frame.matches_media(media)) {
+        return frame.proportions();
     }
     let (mut one, mut other) = (media.width, media.height);
     while other != 0 {
@@ -206,7 +220,7 @@ pub fn aspect(media: &Media) -> (i64, i64) {
 }
 
 /// What cards tell of a medium.
-pub fn metadata(desk: &Desk<'_, '_>, media: &Media) -> Value {
+pub fn media_metadata(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
     let kind = match media.kind.as_str() {
         "photo" => "IMAGE",
         "animated_gif" => "GIF",
@@ -214,12 +228,12 @@ pub fn metadata(desk: &Desk<'_, '_>, media: &Media) -> Value {
     };
     let mut told = json!({
         "type": kind,
-        "url": url(desk, media),
+        "url": media_url(desk, media),
         "width": media.width,
         "height": media.height,
     });
     if let Some(members) = told.as_object_mut().filter(|_| kind == "VIDEO") {
-        let (wide, high) = aspect(media);
+        let (wide, high) = aspect_ratio(media);
         members.insert("video_duration".to_owned(), media.duration_ms.into());
         members.insert(
             "video_aspect_ratio".to_owned(),

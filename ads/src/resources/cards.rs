@@ -8,50 +8,56 @@ use serde_json::{Map, Value};
 use store::ads::card_links::{self, CardDestination};
 use store::media::Media;
 
-use crate::access::Who;
-use crate::change::Change;
-use crate::declare::{Field, Filter, Resource, Rule, Sends, Verb};
-use crate::desk::Desk;
-use crate::kind::{Ids, Kind};
-use crate::record::Record;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use crate::field_kind::{FieldKind, IdFormat};
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::account_apps;
-use crate::resources::card_components::{self as components, each, media_keys};
-use crate::resources::card_media::{self, Frame, Known};
+use crate::resources::card_components::{self as components, iter_components, media_keys};
+use crate::resources::card_media::{self, AspectRatio, MediaByKey};
 
 /// A card.
 pub static CARD: Resource = Resource {
     name: "card",
     id: VocabularyWord::same_in_both("card_id"),
     path: "cards",
-    about: "card",
-    ids: Ids::Long,
+    label: "card",
+    id_format: IdFormat::Long,
     not_found: "CARD_NOT_FOUND",
     fields: &[
-        Field::text("name", 1, 80).required(),
-        Field::new("components", Kind::Shape(components::of_card)).hidden(),
-        Field::new("slides", Kind::Shape(components::of_slides)).hidden(),
-        Field::one_of("card_type", TYPES).kept(),
+        FieldSpec::text("name", 1, 80).required(),
+        FieldSpec::new(
+            "components",
+            FieldKind::Shape(components::parse_card_components),
+        )
+        .hidden(),
+        FieldSpec::new("slides", FieldKind::Shape(components::parse_slides)).hidden(),
+        FieldSpec::one_of("card_type", CARD_TYPES).set_by_server(),
     ],
     filters: &[
-        Filter::words("card_types", "card_type", TYPES),
-        Filter::ids("card_id", "id", &CARD).alias(&["card_ids"]),
+        ListFilter::one_of_words("card_types", "card_type", CARD_TYPES),
+        ListFilter::ids("card_id", "id", &CARD).alias(&["card_ids"]),
         // A card's address ends with its id.
-        Filter::new("card_uris", "id", Kind::CardUris(200)),
+        ListFilter::new("card_uris", "id", FieldKind::CardUris(200)),
         // Nothing makes cards of that kind: there are none to be added.
-        Filter::new("include_legacy_cards", "", Kind::Bool),
+        ListFilter::new("include_legacy_cards", "", FieldKind::Bool),
     ],
-    count: (100, 200),
-    prefix: 80,
-    reads: Who::CreativeReader,
-    writes: Who::CreativeWriter,
-    sends: Sends::Json,
-    rules: &[Rule::Within(compose)],
-    computed: Some(computed),
-    after: Some(after),
+    page_size: (100, 200),
+    max_name_prefix: 80,
+    read_role: RequiredRole::CreativeReader,
+    write_role: RequiredRole::CreativeWriter,
+    input_format: InputFormat::Json,
+    rules: &[ValidationRule::InContext(apply_components)],
+    compute_fields: Some(computed_fields),
+    after_change: Some(sync_links_and_apps),
     ..Resource::DEFAULT
 };
 
-const TYPES: &[&str] = &[
+const CARD_TYPES: &[&str] = &[
     "IMAGE_APP",
     "IMAGE_CAROUSEL_APP",
     "IMAGE_CAROUSEL_WEBSITE",
@@ -67,24 +73,27 @@ const TYPES: &[&str] = &[
     "VIDEO_WEBSITE",
 ];
 
-fn parts(card: &Record) -> (&'static str, &[Value]) {
+fn card_parts(card: &AdsRecord) -> (&'static str, &[Value]) {
     match card.items("slides") {
         [] => ("components", card.items("components")),
         slides => ("slides", slides),
     }
 }
 
-fn keys(card: &Record) -> Vec<&str> {
-    let (_, parts) = parts(card);
-    each(parts).flat_map(media_keys).collect()
+fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
+    let (_, parts) = card_parts(card);
+    iter_components(parts).flat_map(media_keys).collect()
 }
 
 /// What was sent takes the place of what was there; the media decide what the card is called.
-fn compose(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn apply_components(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
-    let sent = |name| change.sent(name) && change.record.get(name).is_some();
+    let sent = |name| change.was_sent(name) && change.record.get(name).is_some();
     match (sent("components"), sent("slides")) {
         (true, true) => {
             let message = "components and slides cannot be used together";
@@ -96,37 +105,48 @@ fn compose(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
         }
         (true, false) => change.record.set("slides", Value::Null),
         (false, true) => change.record.set("components", Value::Null),
-        (false, false) if parts(&change.record).1.is_empty() => {
+        (false, false) if card_parts(&change.record).1.is_empty() => {
             return Err(AdsProblem::missing_parameter("components").into());
         }
         (false, false) => return Ok(()),
     }
-    let media = checked_media(desk, &change.record)?;
+    let media = validate_media(desk, &change.record)?;
     let images = media.iter().filter(|one| card_media::is_image(one)).count();
     let kind = match images {
         0 => "VIDEO",
         all if all == media.len() => "IMAGE",
         _ => "MIXED_MEDIA",
     };
-    let (name, all) = parts(&change.record);
-    let all: Vec<Value> = each(all).cloned().collect();
+    let (name, all) = card_parts(&change.record);
+    let all: Vec<Value> = iter_components(all).cloned().collect();
     let kind = components::card_type(&all, name == "slides", kind);
     change.record.set("card_type", kind);
-    let before = change.before.as_ref().map(keys).unwrap_or_default();
-    card_media::carry(desk, &before, &keys(&change.record))
+    let before = change
+        .before
+        .as_ref()
+        .map(card_media_keys)
+        .unwrap_or_default();
+    card_media::update_media_references(desk, &before, &card_media_keys(&change.record))
 }
 
 /// The media of a card, or everything that is wrong with them.
-fn checked_media(desk: &mut Desk<'_, '_>, card: &Record) -> Result<Vec<Media>, Error> {
-    let (name, _) = parts(card);
+fn validate_media(
+    desk: &mut AccountContext<'_, '_>,
+    card: &AdsRecord,
+) -> Result<Vec<Media>, Error> {
+    let (name, _) = card_parts(card);
     let (mut all, mut problems) = (Vec::new(), Vec::new());
-    for key in keys(card) {
-        match card_media::need(desk, name, key) {
+    for key in card_media_keys(card) {
+        match card_media::require_usable_media(desk, name, key) {
             Ok(media) => {
                 let checked = if card_media::is_image(&media) {
-                    card_media::check_image(name, &media, &[Frame::Wide, Frame::Square])
+                    card_media::check_image(name, &media, &[AspectRatio::Wide, AspectRatio::Square])
                 } else {
-                    card_media::check_video(name, &media, &[Frame::Film, Frame::Square])
+                    card_media::check_video(
+                        name,
+                        &media,
+                        &[AspectRatio::Widescreen, AspectRatio::Square],
+                    )
                 };
                 problems.extend(checked.err());
                 all.push(media);
@@ -142,27 +162,34 @@ fn checked_media(desk: &mut Desk<'_, '_>, card: &Record) -> Result<Vec<Media>, E
 }
 
 /// Apps that cards lead to are apps of the account; sites are led to by short links.
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn sync_links_and_apps(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(card_links::remove_links(desk.tx, change.record.id)?);
     }
-    card_links::set_destinations(desk.tx, change.record.id, &destinations(&change.record))?;
-    let (_, all) = parts(&change.record);
-    for destination in each(all).filter_map(|part| part.get("destination")) {
+    card_links::set_destinations(
+        desk.tx,
+        change.record.id,
+        &link_destinations(&change.record),
+    )?;
+    let (_, all) = card_parts(&change.record);
+    for destination in iter_components(all).filter_map(|part| part.get("destination")) {
         for (system, name) in [
             ("Android", "googleplay_app_id"),
             ("iOS", "ios_app_store_identifier"),
         ] {
             let id = destination.get(name).and_then(Value::as_str);
-            account_apps::note(desk, system, id.unwrap_or_default())?;
+            account_apps::ensure_app(desk, system, id.unwrap_or_default())?;
         }
     }
     Ok(())
 }
 
 /// The sites that a card leads to, each once.
-fn destinations(card: &Record) -> Vec<CardDestination<'_>> {
-    let (_, all) = parts(card);
+fn link_destinations(card: &AdsRecord) -> Vec<CardDestination<'_>> {
+    let (_, all) = card_parts(card);
     let groups: Vec<&[Value]> = match all.first() {
         Some(Value::Array(_)) => all
             .iter()
@@ -175,7 +202,7 @@ fn destinations(card: &Record) -> Vec<CardDestination<'_>> {
     for group in groups {
         let media = group.iter().flat_map(media_keys).next();
         let leads = group.iter().find_map(|part| {
-            let url = site(part)?;
+            let url = component_url(part)?;
             let title = part.get("title").and_then(Value::as_str);
             Some((url, title.unwrap_or_default()))
         });
@@ -193,28 +220,28 @@ fn destinations(card: &Record) -> Vec<CardDestination<'_>> {
 }
 
 /// The site that a component leads to.
-fn site(part: &Value) -> Option<&str> {
+fn component_url(part: &Value) -> Option<&str> {
     part.get("destination")?.get("url")?.as_str()
 }
 
 /// The short links of cards: what they are for, by card and destination.
-type Links = HashMap<(i64, String), i64>;
+type ShortLinks = HashMap<(i64, String), i64>;
 
-fn computed(
-    desk: &mut Desk<'_, '_>,
-    cards: &[Record],
+fn computed_fields(
+    desk: &mut AccountContext<'_, '_>,
+    cards: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let known = card_media::find(desk, cards.iter().flat_map(keys))?;
+    let known = card_media::find_by_keys(desk, cards.iter().flat_map(card_media_keys))?;
     let ids: Vec<i64> = cards.iter().map(|card| card.id).collect();
     let links = card_links::list_by_cards(desk.tx, &ids)?.into_iter();
-    let links: Links = links
+    let links: ShortLinks = links
         .map(|link| ((link.card_id, link.url), link.id))
         .collect();
-    let of = |card: &Record| {
-        let (name, all) = parts(card);
+    let of = |card: &AdsRecord| {
+        let (name, all) = card_parts(card);
         let told = all
             .iter()
-            .map(|part| told(desk, card, part, (&known, &links)))
+            .map(|part| render_component(desk, card, part, (&known, &links)))
             .collect();
         vec![
             (name, Value::Array(told)),
@@ -225,25 +252,32 @@ fn computed(
 }
 
 /// A component, or the components of a slide, with what is known of the media and the short link.
-fn told(desk: &Desk<'_, '_>, card: &Record, part: &Value, facts: (&Known, &Links)) -> Value {
+fn render_component(
+    desk: &AccountContext<'_, '_>,
+    card: &AdsRecord,
+    part: &Value,
+    facts: (&MediaByKey, &ShortLinks),
+) -> Value {
     if let Value::Array(slide) = part {
         let parts = slide.iter();
-        return parts.map(|part| told(desk, card, part, facts)).collect();
+        return parts
+            .map(|part| render_component(desk, card, part, facts))
+            .collect();
     }
     let (known, links) = facts;
     let mut part = part.clone();
-    let link = site(&part).and_then(|url| links.get(&(card.id, url.to_owned())));
+    let link = component_url(&part).and_then(|url| links.get(&(card.id, url.to_owned())));
     if let Some(link) = link
         && let Some(to) = part.get_mut("destination").and_then(Value::as_object_mut)
     {
-        let short = format!("{}/c/{link}", desk.site);
+        let short = format!("{}/c/{link}", desk.site_url);
         to.insert("tco_url".to_owned(), short.into());
     }
     let media = media_keys(&part)
         .into_iter()
         .filter_map(|key| known.get(key));
     let media: Map<String, Value> = media
-        .map(|one| (one.media_key.clone(), card_media::metadata(desk, one)))
+        .map(|one| (one.media_key.clone(), card_media::media_metadata(desk, one)))
         .collect();
     if let Some(members) = part.as_object_mut().filter(|_| !media.is_empty()) {
         members.insert("media_metadata".to_owned(), media.into());

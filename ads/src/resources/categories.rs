@@ -3,58 +3,62 @@
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::declare::{Custom, Field, Need, Often, Reference};
-use crate::desk::Desk;
-use crate::engine::checked;
-use crate::given::Given;
-use crate::kind::Kind;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ReferenceList,
+};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
 use crate::resources::line_items::PRODUCTS;
 use crate::resources::publishers;
 
-const IAB: &str = include_str!("../../data/iab_categories.tsv");
-const BUSINESS: &str = include_str!("../../data/business_categories.tsv");
-const CONTENT: &str = include_str!("../../data/content_categories.tsv");
+const IAB_TSV: &str = include_str!("../../data/iab_categories.tsv");
+const BUSINESS_TSV: &str = include_str!("../../data/business_categories.tsv");
+const CONTENT_TSV: &str = include_str!("../../data/content_categories.tsv");
 
 /// The lists of them.
-pub static REFERENCES: &[Reference] = &[
-    Reference {
+pub static REFERENCES: &[ReferenceList] = &[
+    ReferenceList {
         id: "getAdsBusinessCategories",
         path: "/advertiser_business_categories",
-        about: "Business categories of advertisers.",
-        rows: business,
-        ..Reference::DEFAULT
+        summary: "Business categories of advertisers.",
+        rows: business_category_rows,
+        ..ReferenceList::DEFAULT
     },
-    Reference {
+    ReferenceList {
         id: "getAdsIabCategories",
         path: "/iab_categories",
-        about: "Categories of content of the industry's own taxonomy.",
-        rows: iab,
-        pages: Some((200, 1000)),
-        ..Reference::DEFAULT
+        summary: "Categories of content of the industry's own taxonomy.",
+        rows: iab_category_rows,
+        page_size: Some((200, 1000)),
+        ..ReferenceList::DEFAULT
     },
 ];
 
 /// Where line items may be shown.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsPlacements",
         "/line_items/placements",
         "Placements that line items may have.",
-        placements,
+        list_placements,
     )
-    .who(Who::Anyone)
-    .often(Often::Rarely)
-    .params(&[Field::new("product_type", Kind::Word(PRODUCTS)).update(Need::No)]),
-    Custom::get(
+    .requires_role(RequiredRole::Anyone)
+    .rate_limited(AdsRateClass::Low)
+    .params(&[
+        FieldSpec::new("product_type", FieldKind::Word(PRODUCTS)).update(FieldRequirement::Ignored)
+    ]),
+    CustomOperation::get(
         "getAdsContentCategories",
         "/content_categories",
         "Categories of content.",
-        content,
+        list_content_categories,
     )
-    .who(Who::Anyone)
-    .often(Often::Rarely),
+    .requires_role(RequiredRole::Anyone)
+    .rate_limited(AdsRateClass::Low),
 ];
 
 const PLACEMENTS: &[(VocabularyWord, &[&[&str]])] = &[
@@ -84,8 +88,11 @@ const PLACEMENTS: &[(VocabularyWord, &[&[&str]])] = &[
     ),
 ];
 
-fn placements(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn list_placements(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let asked = given.text("product_type");
     let speech = desk.caller.speech;
     let rows = PLACEMENTS.iter();
@@ -95,13 +102,16 @@ fn placements(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
             json!({ "product_type": product.name_in(speech), "placements": legal })
         })
         .collect();
-    Ok(Answer::one(&rows.into()))
+    Ok(OperationOutput::from_value(&rows.into()))
 }
 
-fn content(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let counts = publishers::by_category(desk)?;
-    let rows: Vec<Value> = lines(CONTENT)
+fn list_content_categories(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let counts = publishers::count_by_category(desk)?;
+    let rows: Vec<Value> = parse_lines(CONTENT_TSV)
         .map(|(id, name, categories)| {
             let (publishers, videos) = counts.get(id).copied().unwrap_or((0, 0));
             json!({
@@ -114,10 +124,12 @@ fn content(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
         })
         .collect();
     let count = rows.len();
-    Ok(Answer::one(&rows.into()).last_page().total(count))
+    Ok(OperationOutput::from_value(&rows.into())
+        .as_last_page()
+        .with_total_count(count))
 }
 
-fn lines(
+fn parse_lines(
     text: &'static str,
 ) -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
     text.lines().filter_map(|line| {
@@ -128,31 +140,31 @@ fn lines(
     })
 }
 
-fn business() -> Vec<Value> {
-    let rows = lines(BUSINESS);
+fn business_category_rows() -> Vec<Value> {
+    let rows = parse_lines(BUSINESS_TSV);
     rows.map(
         |(id, name, categories)| json!({ "id": id, "name": name, "iab_categories": categories }),
     )
     .collect()
 }
 
-fn iab() -> Vec<Value> {
+fn iab_category_rows() -> Vec<Value> {
     let row = |(id, name, _): (&'static str, &'static str, Vec<&'static str>)| {
         let parent = id.split_once('-').map(|(parent, _)| parent);
         json!({ "id": id, "parent_id": parent, "name": name })
     };
-    lines(IAB).map(row).collect()
+    parse_lines(IAB_TSV).map(row).collect()
 }
 
 /// The ids and names of all categories of content.
 pub fn iab_names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    lines(IAB).map(|(id, name, _)| (id, name))
+    parse_lines(IAB_TSV).map(|(id, name, _)| (id, name))
 }
 
 /// The categories of a line item that shows itself before videos: all of one or two businesses.
 /// Part of a business's set stands for the whole; none where that cannot be done.
-pub fn of_businesses(asked: &[&str]) -> Option<Vec<&'static str>> {
-    let touched: Vec<Vec<&'static str>> = lines(BUSINESS)
+pub fn expand_business_categories(asked: &[&str]) -> Option<Vec<&'static str>> {
+    let touched: Vec<Vec<&'static str>> = parse_lines(BUSINESS_TSV)
         .map(|(_, _, categories)| categories)
         .filter(|categories| categories.iter().any(|one| asked.contains(one)))
         .collect();
@@ -162,8 +174,8 @@ pub fn of_businesses(asked: &[&str]) -> Option<Vec<&'static str>> {
 }
 
 /// Those of some categories that are not there with the whole set of a kind of content.
-pub fn astray<'a>(asked: &[&'a str]) -> Vec<&'a str> {
-    let whole: Vec<&'static str> = lines(CONTENT)
+pub fn incomplete_content_categories<'a>(asked: &[&'a str]) -> Vec<&'a str> {
+    let whole: Vec<&'static str> = parse_lines(CONTENT_TSV)
         .map(|(_, _, categories)| categories)
         .filter(|categories| categories.iter().all(|one| asked.contains(one)))
         .flatten()
@@ -174,18 +186,18 @@ pub fn astray<'a>(asked: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The categories that a category of content stands for.
-pub fn of_content(id: &str) -> Option<Vec<&'static str>> {
-    let mut all = lines(CONTENT);
+pub fn content_iab_categories(id: &str) -> Option<Vec<&'static str>> {
+    let mut all = parse_lines(CONTENT_TSV);
     all.find(|(known, _, _)| *known == id)
         .map(|(_, _, categories)| categories)
 }
 
 /// Whether a category of content is one.
-pub fn is_content(id: &str) -> bool {
-    lines(CONTENT).any(|(known, _, _)| known == id)
+pub fn is_content_category(id: &str) -> bool {
+    parse_lines(CONTENT_TSV).any(|(known, _, _)| known == id)
 }
 
 /// Whether a category is one.
-pub fn is_iab(id: &str) -> bool {
-    lines(IAB).any(|(known, _, _)| known == id)
+pub fn is_iab_category(id: &str) -> bool {
+    parse_lines(IAB_TSV).any(|(known, _, _)| known == id)
 }

@@ -9,59 +9,59 @@ use serde_json::Value;
 use store::posts::{Post, PostState};
 use store::records::RecordVisibility;
 
-use crate::answer::Answer;
-use crate::change::Change;
-use crate::declare::{CURSOR, Field, Resource, Verb};
-use crate::desk::Desk;
-use crate::given::Given;
-use crate::kind::Kind;
+use crate::account_context::AccountContext;
+use crate::declaration::{CURSOR, FieldSpec, Resource, ResourceVerb};
+use crate::field_kind::FieldKind;
 use crate::listing;
-use crate::record::Record;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::cards::CARD;
 use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
 use crate::resources::poll_cards::POLL_CARD;
-use crate::resources::promoted_posts::Shows;
+use crate::resources::promoted_posts::ContentTraits;
 use crate::resources::{media_library, promotable_users};
 
 /// The most that is taken of a text before it is weighed.
-const TEXT: usize = 100_000;
+const MAX_TEXT_LENGTH: usize = 100_000;
 
 /// What a composition is made of.
-pub const fn text() -> Field {
-    Field::text("text", 1, TEXT).or("")
+pub const fn text_field() -> FieldSpec {
+    FieldSpec::text("text", 1, MAX_TEXT_LENGTH).default_word("")
 }
 
 /// Its media: of the account's library.
-pub const fn media_keys() -> Field {
-    Field::new("media_keys", Kind::MediaKeys(4))
+pub const fn media_keys_field() -> FieldSpec {
+    FieldSpec::new("media_keys", FieldKind::MediaKeys(4))
 }
 
 /// Parameters of their lists, which are of one user.
-pub const LIST: &[Field] = &[
-    Field::new("count", Kind::Int(1, 200)).or_number(100),
+pub const LIST_PARAMS: &[FieldSpec] = &[
+    FieldSpec::new("count", FieldKind::Int(1, 200)).default_number(100),
     CURSOR,
-    Field::new("user_id", Kind::User),
+    FieldSpec::new("user_id", FieldKind::User),
 ];
 
 /// A page of those of one user; usually of the account's own.
 pub fn list(
-    desk: &mut Desk<'_, '_>,
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &Given,
-) -> Result<Answer, Error> {
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
     let mut given = given.clone();
     if !given.has("user_id") {
-        let full = promotable_users::full(desk)?;
-        given.put("user_id", full.map_or(-1, UserId::get).into());
+        let full = promotable_users::find_own_user(desk)?;
+        given.insert("user_id", full.map_or(-1, UserId::get).into());
     }
     listing::list(desk, of, &given)
 }
 
 /// The post that a composition would be, or that there is in the sandbox only.
-pub fn as_post(desk: &mut Desk<'_, '_>, of: &Record) -> Result<Post, Error> {
-    let number = |name: &str| of.of.field(name).and_then(|_| of.int(name));
+pub fn to_post(desk: &mut AccountContext<'_, '_>, of: &AdsRecord) -> Result<Post, Error> {
+    let number = |name: &str| of.resource.field(name).and_then(|_| of.int(name));
     let reading = network::compose::compose_text(desk.tx, of.text("text"), false)?;
-    let settings = of.of.field("conversation_settings");
+    let settings = of.resource.field("conversation_settings");
     let settings = settings.map_or("", |_| of.text("conversation_settings"));
     let user = UserId::new(of.int("user_id").unwrap_or(0));
     Ok(Post {
@@ -92,20 +92,23 @@ pub fn reply_settings(word: &str) -> &'static str {
 }
 
 /// Whether a composition shows what a line item's objective is about.
-pub fn suits(of: &Record, item: &Record) -> bool {
-    let shows = Shows {
+pub fn suits_line_item(of: &AdsRecord, item: &AdsRecord) -> bool {
+    let shows = ContentTraits {
         links: !extract_entities(of.text("text")).urls.is_empty(),
         card: of.get("card_uri").is_some(),
         media_keys: &of.texts("media_keys"),
     };
-    shows.suits(item)
+    shows.suits_line_item(item)
 }
 
 /// Whether a composition may be written by who writes it, and is one.
-pub fn is_sound(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    let author = author(desk, change)?;
-    may_write(desk, author)?;
-    if change.verb == Verb::Delete {
+pub fn validate_composition(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    let author = resolve_author(desk, change)?;
+    require_write_access(desk, author)?;
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     for (name, usual) in [("text", Value::from("")), ("nullcast", Value::from(1))] {
@@ -119,9 +122,9 @@ pub fn is_sound(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Erro
         return Err(problem.with_code("ACTION_NOT_ALLOWED").into());
     }
     let mut problems = Vec::new();
-    problems.extend(unfit_text(desk, change, author)?);
-    problems.extend(unfit_media(desk, change)?);
-    problems.extend(unfit_card(desk, change)?);
+    problems.extend(check_text(desk, change, author)?);
+    problems.extend(check_media(desk, change)?);
+    problems.extend(check_card(desk, change)?);
     if problems.is_empty() {
         return Ok(());
     }
@@ -129,15 +132,18 @@ pub fn is_sound(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Erro
 }
 
 /// Whose composition it is: whom the caller names, or the account's own user.
-fn author(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<UserId, Error> {
+fn resolve_author(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<UserId, Error> {
     if !change.is_new() {
         return Ok(UserId::new(change.record.int("user_id").unwrap_or(0)));
     }
     let author = match change.record.int("as_user_id") {
         Some(id) => UserId::new(id),
-        None => promotable_users::full(desk)?.unwrap_or(desk.caller.user),
+        None => promotable_users::find_own_user(desk)?.unwrap_or(desk.caller.user),
     };
-    let known = promotable_users::of_user(desk, author)?;
+    let known = promotable_users::find_by_user(desk, author)?;
     // Others agreed to being reposted, not to being spoken for.
     let speaks = known.is_some_and(|known| {
         known.text("promotable_user_type") == "FULL" || author == desk.caller.user
@@ -152,17 +158,17 @@ fn author(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<UserId, Error>
 }
 
 /// Refuses who may neither write in the name of the account nor is the author.
-pub fn may_write(desk: &Desk<'_, '_>, author: UserId) -> Result<(), Error> {
-    if desk.account()?.composes || desk.caller.user == author {
+pub fn require_write_access(desk: &AccountContext<'_, '_>, author: UserId) -> Result<(), Error> {
+    if desk.account()?.may_compose_posts || desk.caller.user == author {
         return Ok(());
     }
     let message = "The role on this account does not allow to write posts in its name";
     Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
 }
 
-fn unfit_text(
-    desk: &mut Desk<'_, '_>,
-    change: &Change,
+fn check_text(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
     author: UserId,
 ) -> Result<Option<AdsProblem>, Error> {
     let text = change.record.text("text");
@@ -173,7 +179,7 @@ fn unfit_text(
             ..AdsProblem::new("TWEET_CANNOT_BE_BLANK", "A post needs a text or media")
         }));
     }
-    if !change.changes("text") {
+    if !change.changes_field("text") {
         return Ok(None);
     }
     let author = store::users::find_by_id(desk.tx, author)?;
@@ -192,14 +198,17 @@ fn unfit_text(
     Ok(Some(AdsProblem::invalid_parameter("text", shown, message)))
 }
 
-fn unfit_media(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<AdsProblem>, Error> {
-    if !change.changes("media_keys") {
+fn check_media(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<Option<AdsProblem>, Error> {
+    if !change.changes_field("media_keys") {
         return Ok(None);
     }
     let keys = change.record.texts("media_keys");
     for key in &keys {
-        if media_library::taken_in(desk, key)?.is_none() {
-            return Ok(Some(media_library::not_there("media_keys", key)));
+        if media_library::find_library_media(desk, key)?.is_none() {
+            return Ok(Some(media_library::media_not_found("media_keys", key)));
         }
     }
     let pictures = keys.iter().all(|key| key.starts_with("3_"));
@@ -211,7 +220,10 @@ fn unfit_media(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<AdsPro
     Ok(None)
 }
 
-fn unfit_card(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<AdsProblem>, Error> {
+fn check_card(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<Option<AdsProblem>, Error> {
     let uri = change.record.text("card_uri");
     if uri.is_empty() {
         return Ok(None);
@@ -220,7 +232,7 @@ fn unfit_card(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<AdsProb
         let message = "A post has a card or media, and not both";
         return Ok(Some(AdsProblem::invalid_attribute("card_uri", message)));
     }
-    if !change.changes("card_uri") || is_live_card(desk, uri)? {
+    if !change.changes_field("card_uri") || is_live_card(desk, uri)? {
         return Ok(None);
     }
     let message = format!("The card {uri} was not found");
@@ -229,11 +241,11 @@ fn unfit_card(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<AdsProb
 }
 
 /// Whether an address leads to a card of the account that was not deleted.
-fn is_live_card(desk: &mut Desk<'_, '_>, uri: &str) -> Result<bool, Error> {
+fn is_live_card(desk: &mut AccountContext<'_, '_>, uri: &str) -> Result<bool, Error> {
     let Some(id) = uri.strip_prefix("card://").and_then(|id| id.parse().ok()) else {
         return Ok(false);
     };
-    let found = desk.find(&CARD, id)?;
+    let found = desk.find_record(&CARD, id)?;
     if found.is_some_and(|card| card.level == RecordVisibility::Listed) {
         return Ok(true);
     }
@@ -242,7 +254,7 @@ fn is_live_card(desk: &mut Desk<'_, '_>, uri: &str) -> Result<bool, Error> {
         &VIDEO_CONVERSATION_CARD,
         &IMAGE_CONVERSATION_CARD,
     ] {
-        if !desk.shown(of, "uri", id)?.is_empty() {
+        if !desk.list_visible_records(of, "uri", id)?.is_empty() {
             return Ok(true);
         }
     }

@@ -5,22 +5,24 @@ use base::{Error, Refusal, VocabularyWord};
 use serde_json::Value;
 use store::ads::card_links::{self, CardDestination};
 
-use crate::access::Who;
-use crate::change::Change;
-use crate::declare::{Delete, Field, Filter, Gate, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::kind::Kind;
-use crate::record::Record;
-use crate::resources::card_media::{self, Frame, Known};
-use crate::resources::cards_of_any_kind::SEQUENCE;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use crate::field_kind::FieldKind;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::resources::all_cards::SHORT_CARD_SEQUENCE;
+use crate::resources::card_media::{self, AspectRatio, MediaByKey};
 
 /// A conversation card with a video.
 pub static VIDEO_CONVERSATION_CARD: Resource = Resource {
     name: "video_conversation_card",
     path: "cards/video_conversation",
-    about: "video conversation card",
+    label: "video conversation card",
     fields: VIDEO_FIELDS,
-    filters: &[Filter::ids("card_ids", "id", &VIDEO_CONVERSATION_CARD)],
+    filters: &[ListFilter::ids("card_ids", "id", &VIDEO_CONVERSATION_CARD)],
     ..CONVERSATION
 };
 
@@ -28,39 +30,39 @@ pub static VIDEO_CONVERSATION_CARD: Resource = Resource {
 pub static IMAGE_CONVERSATION_CARD: Resource = Resource {
     name: "image_conversation_card",
     path: "cards/image_conversation",
-    about: "image conversation card",
+    label: "image conversation card",
     fields: IMAGE_FIELDS,
-    filters: &[Filter::ids("card_ids", "id", &IMAGE_CONVERSATION_CARD)],
+    filters: &[ListFilter::ids("card_ids", "id", &IMAGE_CONVERSATION_CARD)],
     ..CONVERSATION
 };
 
 const CONVERSATION: Resource = Resource {
     id: VocabularyWord::same_in_both("card_id"),
     not_found: "CARD_NOT_FOUND",
-    sequence: SEQUENCE,
-    prefix: 80,
-    reads: Who::CreativeReader,
-    writes: Who::CreativeWriter,
+    sequence: SHORT_CARD_SEQUENCE,
+    max_name_prefix: 80,
+    read_role: RequiredRole::CreativeReader,
+    write_role: RequiredRole::CreativeWriter,
     rules: &[
-        Rule::Own(has_a_text_for_each_option),
-        Rule::Own(has_a_title_or_a_choice),
-        Rule::Within(write_hashtags),
-        Rule::Within(has_fitting_media),
+        ValidationRule::OnRecord(validate_option_texts),
+        ValidationRule::OnRecord(validate_title),
+        ValidationRule::InContext(normalize_hashtags),
+        ValidationRule::InContext(validate_media),
     ],
-    gate: Some(Gate::new("CONVERSATION_CARD")),
-    delete: Delete::Hard,
-    computed: Some(computed),
-    after: Some(after),
+    feature_gate: Some(FeatureGate::new("CONVERSATION_CARD")),
+    delete_mode: DeleteMode::Hard,
+    compute_fields: Some(computed_fields),
+    after_change: Some(sync_card_link),
     ..Resource::DEFAULT
 };
 
 /// Posts lead to the page of the card, where it is answered.
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
+fn sync_card_link(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let card = &change.record;
     let Some(uri) = card.int("uri") else {
         return Ok(());
     };
-    if change.verb == Verb::Delete {
+    if change.verb == ResourceVerb::Delete {
         return Ok(card_links::remove_links(desk.tx, uri)?);
     }
     let to = CardDestination {
@@ -72,72 +74,76 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
 }
 
 // A number sign is one more than the twenty.
-const fn option(name: &'static str) -> Field {
-    Field::text(name, 1, 21).hidden()
+const fn option_field(name: &'static str) -> FieldSpec {
+    FieldSpec::text(name, 1, 21).hidden()
 }
 
-const fn text(name: &'static str, other: &'static [&'static str]) -> Field {
-    Field::text(name, 1, 280).alias(other).hidden()
+const fn post_text_field(name: &'static str, other: &'static [&'static str]) -> FieldSpec {
+    FieldSpec::text(name, 1, 280).alias(other).hidden()
 }
 
-const NAME: Field = Field::text("name", 1, 80).required();
-const TITLE: Field = Field::text("title", 1, 23).hidden();
-const MEDIA: Field = Field::new("media_key", Kind::MediaKey).required().hidden();
-const THANKS: Field = Field::text("thank_you_text", 1, 23).required().hidden();
-const THANKS_URL: Field = Field::url("thank_you_url").hidden();
-const UNLOCKED_IMAGE: Field = Field::new("unlocked_image_media_key", Kind::MediaKey)
+const NAME: FieldSpec = FieldSpec::text("name", 1, 80).required();
+const TITLE: FieldSpec = FieldSpec::text("title", 1, 23).hidden();
+const MEDIA: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey)
+    .required()
+    .hidden();
+const THANK_YOU_TEXT: FieldSpec = FieldSpec::text("thank_you_text", 1, 23).required().hidden();
+const THANK_YOU_URL: FieldSpec = FieldSpec::url("thank_you_url").hidden();
+const UNLOCKED_IMAGE: FieldSpec = FieldSpec::new("unlocked_image_media_key", FieldKind::MediaKey)
     .hidden()
-    .gated(UNLOCKED);
-const UNLOCKED_VIDEO: Field = Field::new("unlocked_video_media_key", Kind::MediaKey)
+    .requires_features(UNLOCK_GATES);
+const UNLOCKED_VIDEO: FieldSpec = FieldSpec::new("unlocked_video_media_key", FieldKind::MediaKey)
     .hidden()
-    .gated(UNLOCKED);
-const UNLOCKED: &[Gate] = &[Gate::new("CONVERSATION_CARD_UNLOCK")];
-const FOUR: &[Gate] = &[Gate::new("CONVERSATION_CARD_FOUR_OPTIONS")];
-const POSTER: Field = Field::new("poster_media_key", Kind::MediaKey).hidden();
-const URI: Field = Field::new("uri", Kind::Long).kept().hidden();
+    .requires_features(UNLOCK_GATES);
+const UNLOCK_GATES: &[FeatureGate] = &[FeatureGate::new("CONVERSATION_CARD_UNLOCK")];
+const FOUR_OPTIONS_GATES: &[FeatureGate] = &[FeatureGate::new("CONVERSATION_CARD_FOUR_OPTIONS")];
+const POSTER: FieldSpec = FieldSpec::new("poster_media_key", FieldKind::MediaKey).hidden();
+const URI: FieldSpec = FieldSpec::new("uri", FieldKind::Long)
+    .set_by_server()
+    .hidden();
 
-const VIDEO_FIELDS: &[Field] = &[
+const VIDEO_FIELDS: &[FieldSpec] = &[
     NAME,
     TITLE,
     MEDIA,
-    option("first_cta").required(),
-    text("first_cta_tweet", &["first_cta_post"]).required(),
-    option("second_cta"),
-    text("second_cta_tweet", &["second_cta_post"]),
-    option("third_cta").gated(FOUR),
-    text("third_cta_tweet", &["third_cta_post"]),
-    option("fourth_cta").gated(FOUR),
-    text("fourth_cta_tweet", &["fourth_cta_post"]),
-    THANKS,
-    THANKS_URL,
+    option_field("first_cta").required(),
+    post_text_field("first_cta_tweet", &["first_cta_post"]).required(),
+    option_field("second_cta"),
+    post_text_field("second_cta_tweet", &["second_cta_post"]),
+    option_field("third_cta").requires_features(FOUR_OPTIONS_GATES),
+    post_text_field("third_cta_tweet", &["third_cta_post"]),
+    option_field("fourth_cta").requires_features(FOUR_OPTIONS_GATES),
+    post_text_field("fourth_cta_tweet", &["fourth_cta_post"]),
+    THANK_YOU_TEXT,
+    THANK_YOU_URL,
     UNLOCKED_IMAGE,
     UNLOCKED_VIDEO,
     POSTER,
     URI,
-    Field::one_of("card_type", &["VIDEO_CONVERSATION"])
-        .kept()
-        .or("VIDEO_CONVERSATION"),
+    FieldSpec::one_of("card_type", &["VIDEO_CONVERSATION"])
+        .set_by_server()
+        .default_word("VIDEO_CONVERSATION"),
 ];
 
-const IMAGE_FIELDS: &[Field] = &[
+const IMAGE_FIELDS: &[FieldSpec] = &[
     NAME,
     TITLE,
     MEDIA,
-    option("first_cta").required(),
-    text("first_cta_tweet", &["first_cta_post"]).required(),
-    option("second_cta"),
-    text("second_cta_tweet", &["second_cta_post"]),
-    option("third_cta").gated(FOUR),
-    text("third_cta_tweet", &["third_cta_post"]),
-    option("fourth_cta").gated(FOUR),
-    text("fourth_cta_tweet", &["fourth_cta_post"]),
-    THANKS,
-    THANKS_URL,
+    option_field("first_cta").required(),
+    post_text_field("first_cta_tweet", &["first_cta_post"]).required(),
+    option_field("second_cta"),
+    post_text_field("second_cta_tweet", &["second_cta_post"]),
+    option_field("third_cta").requires_features(FOUR_OPTIONS_GATES),
+    post_text_field("third_cta_tweet", &["third_cta_post"]),
+    option_field("fourth_cta").requires_features(FOUR_OPTIONS_GATES),
+    post_text_field("fourth_cta_tweet", &["fourth_cta_post"]),
+    THANK_YOU_TEXT,
+    THANK_YOU_URL,
     UNLOCKED_IMAGE,
     URI,
-    Field::one_of("card_type", &["IMAGE_CONVERSATION"])
-        .kept()
-        .or("IMAGE_CONVERSATION"),
+    FieldSpec::one_of("card_type", &["IMAGE_CONVERSATION"])
+        .set_by_server()
+        .default_word("IMAGE_CONVERSATION"),
 ];
 
 /// The options of a card, each with the text of its post.
@@ -148,7 +154,7 @@ pub const OPTIONS: [(&str, &str); 4] = [
     ("fourth_cta", "fourth_cta_tweet"),
 ];
 
-fn has_a_text_for_each_option(change: &Change) -> Result<(), AdsProblem> {
+fn validate_option_texts(change: &RecordChange) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
     for (option, text) in OPTIONS {
         let (missing, needing) = match (has(option), has(text)) {
@@ -164,7 +170,7 @@ fn has_a_text_for_each_option(change: &Change) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn has_a_title_or_a_choice(change: &Change) -> Result<(), AdsProblem> {
+fn validate_title(change: &RecordChange) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
     if has("title") || has("second_cta") {
         return Ok(());
@@ -177,8 +183,11 @@ fn has_a_title_or_a_choice(change: &Change) -> Result<(), AdsProblem> {
 }
 
 /// Options are hashtags; the number sign may be left out when they are sent.
-fn write_hashtags(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn normalize_hashtags(
+    _: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let mut problems = Vec::new();
@@ -204,34 +213,37 @@ fn write_hashtags(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error
 }
 
 /// The fields of a record that name media.
-fn media_fields(card: &Record) -> impl Iterator<Item = (&'static str, &str)> {
-    let fields = card.of.fields.iter();
-    let fields = fields.filter(|field| matches!(field.kind, Kind::MediaKey));
+fn media_fields(card: &AdsRecord) -> impl Iterator<Item = (&'static str, &str)> {
+    let fields = card.resource.fields.iter();
+    let fields = fields.filter(|field| matches!(field.kind, FieldKind::MediaKey));
     fields.filter_map(|field| {
         let key = card.text(field.name.post);
         (!key.is_empty()).then_some((field.name.post, key))
     })
 }
 
-fn keys(card: &Record) -> Vec<&str> {
+fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
     media_fields(card).map(|(_, key)| key).collect()
 }
 
-fn is_video(card: &Record) -> bool {
-    card.of.name == VIDEO_CONVERSATION_CARD.name
+fn is_video(card: &AdsRecord) -> bool {
+    card.resource.name == VIDEO_CONVERSATION_CARD.name
 }
 
-fn has_fitting_media(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
-        return card_media::carry(desk, &keys(&change.record), &[]);
+fn validate_media(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
+        return card_media::update_media_references(desk, &card_media_keys(&change.record), &[]);
     }
     if change.is_new() {
         let uri = desk.tx.next_id::<()>().get();
         change.record.set("uri", uri);
     }
     let mut problems = Vec::new();
-    for (name, key) in media_fields(&change.record).filter(|(name, _)| change.changes(name)) {
-        let media = match card_media::need(desk, name, key) {
+    for (name, key) in media_fields(&change.record).filter(|(name, _)| change.changes_field(name)) {
+        let media = match card_media::require_usable_media(desk, name, key) {
             Ok(media) => media,
             Err(Error::Refused(Refusal::Ads(declined))) => {
                 problems.extend(declined.problems);
@@ -241,14 +253,16 @@ fn has_fitting_media(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
         };
         let checked = match name {
             "media_key" if is_video(&change.record) => {
-                card_media::check_video(name, &media, &[Frame::Film])
+                card_media::check_video(name, &media, &[AspectRatio::Widescreen])
             }
-            "media_key" => card_media::check_image(name, &media, &[Frame::Wide]),
-            "unlocked_video_media_key" => {
-                card_media::check_video(name, &media, &[Frame::Film, Frame::Square])
-            }
+            "media_key" => card_media::check_image(name, &media, &[AspectRatio::Wide]),
+            "unlocked_video_media_key" => card_media::check_video(
+                name,
+                &media,
+                &[AspectRatio::Widescreen, AspectRatio::Square],
+            ),
             "unlocked_image_media_key" if !is_video(&change.record) => {
-                card_media::check_image(name, &media, &[Frame::Banner])
+                card_media::check_image(name, &media, &[AspectRatio::Banner])
             }
             _ if card_media::is_image(&media) => Ok(()),
             _ => {
@@ -261,21 +275,29 @@ fn has_fitting_media(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     if !problems.is_empty() {
         return Err(Refusal::from(problems).into());
     }
-    let before = change.before.as_ref().map(keys).unwrap_or_default();
-    card_media::carry(desk, &before, &keys(&change.record))
+    let before = change
+        .before
+        .as_ref()
+        .map(card_media_keys)
+        .unwrap_or_default();
+    card_media::update_media_references(desk, &before, &card_media_keys(&change.record))
 }
 
-fn computed(
-    desk: &mut Desk<'_, '_>,
-    cards: &[Record],
+fn computed_fields(
+    desk: &mut AccountContext<'_, '_>,
+    cards: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let known = card_media::find(desk, cards.iter().flat_map(keys))?;
-    let all = cards.iter().map(|card| members(desk, card, &known));
+    let known = card_media::find_by_keys(desk, cards.iter().flat_map(card_media_keys))?;
+    let all = cards.iter().map(|card| card_fields(desk, card, &known));
     Ok(all.collect())
 }
 
 /// What is set; of a deleted card nothing but its name is told.
-fn members(desk: &Desk<'_, '_>, card: &Record, known: &Known) -> Vec<(&'static str, Value)> {
+fn card_fields(
+    desk: &AccountContext<'_, '_>,
+    card: &AdsRecord,
+    known: &MediaByKey,
+) -> Vec<(&'static str, Value)> {
     if card.deleted {
         return Vec::new();
     }
@@ -294,11 +316,12 @@ fn members(desk: &Desk<'_, '_>, card: &Record, known: &Known) -> Vec<(&'static s
         known.get(key)
     };
     if let Some(main) = media("media_key") {
-        all.push(("media_url", card_media::url(desk, main)));
+        all.push(("media_url", card_media::media_url(desk, main)));
         if is_video(card) {
-            let (wide, high) = card_media::aspect(main);
-            let poster = media("poster_media_key").map(|poster| card_media::url(desk, poster));
-            let poster = poster.unwrap_or_else(|| card_media::poster(desk, main));
+            let (wide, high) = card_media::aspect_ratio(main);
+            let poster =
+                media("poster_media_key").map(|poster| card_media::media_url(desk, poster));
+            let poster = poster.unwrap_or_else(|| card_media::poster_url(desk, main));
             all.extend([
                 ("poster_media_url", poster),
                 ("video_width", wide.to_string().into()),
@@ -314,7 +337,7 @@ fn members(desk: &Desk<'_, '_>, card: &Record, known: &Known) -> Vec<(&'static s
         ("unlocked_image_media_key", "unlocked_image_url"),
         ("unlocked_video_media_key", "unlocked_video_url"),
     ] {
-        all.extend(media(name).map(|media| (url, card_media::url(desk, media))));
+        all.extend(media(name).map(|media| (url, card_media::media_url(desk, media))));
     }
     all
 }

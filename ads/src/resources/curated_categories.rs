@@ -5,15 +5,15 @@ use base::{Error, Fault, VocabularyWord};
 use serde_json::Value;
 use store::{Tx, records};
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::declare::{Custom, Field, Need, Resource};
-use crate::desk::{Desk, EVERYONE};
-use crate::engine::{checked, show_one};
-use crate::given::Given;
-use crate::kind::{Ids, Kind};
+use crate::access::RequiredRole;
+use crate::account_context::{AccountContext, SHARED_ACCOUNT_ID};
+use crate::declaration::{CustomOperation, FieldRequirement, FieldSpec, Resource};
+use crate::engine::{ensure_valid_params, render_record};
+use crate::field_kind::{FieldKind, IdFormat};
 use crate::listing;
-use crate::record::Record;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
 use crate::resources::publishers;
 
 /// A set of publishers; it belongs to no account.
@@ -21,85 +21,96 @@ pub static CURATED_CATEGORY: Resource = Resource {
     name: "curated_category",
     id: VocabularyWord::same_in_both("curated_category_id"),
     path: "curated_categories",
-    about: "curated category",
-    ids: Ids::Twelve,
+    label: "curated category",
+    id_format: IdFormat::Twelve,
     fields: &[
-        Field::text("name", 1, 255).required(),
-        Field::text("description", 0, 1000).or(""),
-        Field::new("country_codes", Kind::Texts(200, 2)).required(),
-        Field::new("publisher_user_ids", Kind::Longs(1000)).required(),
+        FieldSpec::text("name", 1, 255).required(),
+        FieldSpec::text("description", 0, 1000).default_word(""),
+        FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(),
+        FieldSpec::new("publisher_user_ids", FieldKind::Longs(1000)).required(),
     ],
     verbs: &[],
     shows_deleted: false,
-    computed: Some(computed),
+    compute_fields: Some(computed_fields),
     ..Resource::DEFAULT
 };
 
 /// Reading them.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsCuratedCategories",
         "curated_categories",
         "Curated categories in these countries.",
-        list,
+        list_curated_categories,
     )
-    .who(Who::CampaignReader)
+    .requires_role(RequiredRole::CampaignReader)
     .params(&[
-        Field::new("country_codes", Kind::Texts(200, 2)).required(),
-        crate::declare::CURSOR,
+        FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(),
+        crate::declaration::CURSOR,
     ]),
-    Custom::get(
+    CustomOperation::get(
         "getAdsCuratedCategory",
         "curated_categories/{id}",
         "A curated category.",
-        show,
+        get_curated_category,
     )
-    .who(Who::CampaignReader)
-    .params(&[Field::text("id", 1, 64).required().update(Need::Must)]),
+    .requires_role(RequiredRole::CampaignReader)
+    .params(&[FieldSpec::text("id", 1, 64)
+        .required()
+        .update(FieldRequirement::Required)]),
 ];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let asked = countries("country_codes", &given.texts("country_codes"))?;
-    let mut found = all(desk.tx)?;
+fn list_curated_categories(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let asked = parse_country_codes("country_codes", &given.texts("country_codes"))?;
+    let mut found = list_all(desk.tx)?;
     found.retain(|category| {
         let codes = category.texts("country_codes");
         codes.iter().any(|code| asked.iter().any(|one| one == code))
     });
     let total = found.len();
-    let answer = listing::of_records(desk, &CURATED_CATEGORY, given, found)?;
-    Ok(answer.total(total))
+    let answer = listing::list_in_memory(desk, &CURATED_CATEGORY, given, found)?;
+    Ok(answer.with_total_count(total))
 }
 
-fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn get_curated_category(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let id = CURATED_CATEGORY
-        .ids
-        .read("id", given.text("id").unwrap_or_default())?;
+        .id_format
+        .parse("id", given.text("id").unwrap_or_default())?;
     let found = find(desk.tx, id)?;
-    let missing = || crate::desk::not_found(&CURATED_CATEGORY, "id", id);
+    let missing = || crate::account_context::record_not_found(&CURATED_CATEGORY, "id", id);
     let found = found.ok_or_else(missing)?;
-    Ok(Answer::raw(show_one(desk, &found)?))
+    Ok(OperationOutput::from_json(render_record(desk, &found)?))
 }
 
 /// All of them that are there.
-pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Record>, Fault> {
-    let rows = records::list_by_account(tx, CURATED_CATEGORY.name, EVERYONE)?;
+pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
+    let rows = records::list_by_account(tx, CURATED_CATEGORY.name, SHARED_ACCOUNT_ID)?;
     rows.iter()
-        .map(|row| Record::stored(&CURATED_CATEGORY, row))
+        .map(|row| AdsRecord::from_stored(&CURATED_CATEGORY, row))
         .collect()
 }
 
 /// One that is there.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Record>, Fault> {
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Fault> {
     let row = records::find_by_id(tx, CURATED_CATEGORY.name, id)?;
     let row = row.filter(|row| !row.deleted);
-    row.map(|row| Record::stored(&CURATED_CATEGORY, &row))
+    row.map(|row| AdsRecord::from_stored(&CURATED_CATEGORY, &row))
         .transpose()
 }
 
 /// Codes of countries in capital letters, each of two.
-pub fn countries(name: &'static str, codes: &[String]) -> Result<Vec<String>, AdsProblem> {
+pub fn parse_country_codes(
+    name: &'static str,
+    codes: &[String],
+) -> Result<Vec<String>, AdsProblem> {
     let mut all = Vec::new();
     for code in codes {
         if code.len() != 2 || !code.bytes().all(|byte| byte.is_ascii_alphabetic()) {
@@ -114,15 +125,15 @@ pub fn countries(name: &'static str, codes: &[String]) -> Result<Vec<String>, Ad
     Ok(all)
 }
 
-fn computed(
-    desk: &mut Desk<'_, '_>,
-    records: &[Record],
+fn computed_fields(
+    desk: &mut AccountContext<'_, '_>,
+    records: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let members = |record: &Record| -> Vec<i64> {
+    let members = |record: &AdsRecord| -> Vec<i64> {
         let ids = record.items("publisher_user_ids").iter();
         ids.filter_map(Value::as_i64).collect()
     };
-    let videos = publishers::videos(desk, records.iter().flat_map(members))?;
+    let videos = publishers::count_videos(desk, records.iter().flat_map(members))?;
     let rows = records.iter().map(|record| {
         let counts = members(record).into_iter();
         let sum: i64 = counts

@@ -6,175 +6,185 @@ use serde_json::{Value, json};
 use store::ads::audiences;
 use store::records;
 
-use crate::access::{Role, Who};
-use crate::answer::Answer;
-use crate::change::Change;
-use crate::declare::{
-    COUNT, CURSOR, Custom, Field, Filter, Need, Resource, Rule, SORT_BY, Verb, WITH_DELETED,
-    WITH_TOTAL_COUNT,
+use crate::access::{AdsRole, RequiredRole};
+use crate::account_context::{AccountContext, record_not_found};
+use crate::declaration::{
+    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource,
+    ResourceVerb, SORT_BY, ValidationRule, WITH_DELETED, WITH_TOTAL_COUNT,
 };
-use crate::desk::{Desk, not_found};
-use crate::engine::{self, checked, show_one};
-use crate::given::Given;
-use crate::kind::Kind;
+use crate::engine::{self, ensure_valid_params, render_record};
+use crate::field_kind::FieldKind;
 use crate::listing;
-use crate::record::Record;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::accounts::ACCOUNT;
 use crate::resources::audience_permissions;
+use crate::resources::audience_targeting as targeted;
 use crate::resources::audience_users;
-use crate::resources::audiences_targeted as targeted;
-use crate::{matching, segments};
+use crate::{audience_matching, segments};
 
 /// People whom an advertiser knows. Its size is worked out when nothing was written for a while.
 pub static CUSTOM_AUDIENCE: Resource = Resource {
     name: "custom_audience",
     id: VocabularyWord::same_in_both("custom_audience_id"),
     path: "custom_audiences",
-    about: "custom audience",
-    older: "tailored_audiences",
+    label: "custom audience",
+    legacy_path: "tailored_audiences",
     not_found: "TAILORED_AUDIENCE_NOT_FOUND",
     fields: &[
-        Field::text("name", 1, 255).required(),
-        Field::text("description", 1, 1000),
+        FieldSpec::text("name", 1, 255).required(),
+        FieldSpec::text("description", 1, 1000),
         // Sent in a batch only: what is made by itself is a list of members.
-        Field::one_of("audience_type", TYPES)
+        FieldSpec::one_of("audience_type", TYPES)
             .required()
-            .fixed()
-            .or("CRM"),
-        Field::new("segments", Kind::Shape(segments::shape))
-            .fixed()
+            .immutable()
+            .default_word("CRM"),
+        FieldSpec::new("segments", FieldKind::Shape(segments::parse_segments))
+            .immutable()
             .hidden(),
-        Field::new("audience_size", Kind::Int(0, i64::MAX)).kept(),
-        Field::new("targetable", Kind::Bool).kept().or_flag(false),
-        Field::text("partner_source", 1, 255).kept().or("OTHER"),
-        Field::new("created_by", Kind::User).kept().hidden(),
-        Field::new("processed", Kind::Bool)
-            .kept()
+        FieldSpec::new("audience_size", FieldKind::Int(0, i64::MAX)).set_by_server(),
+        FieldSpec::new("targetable", FieldKind::Bool)
+            .set_by_server()
+            .default_flag(false),
+        FieldSpec::text("partner_source", 1, 255)
+            .set_by_server()
+            .default_word("OTHER"),
+        FieldSpec::new("created_by", FieldKind::User)
+            .set_by_server()
+            .hidden(),
+        FieldSpec::new("processed", FieldKind::Bool)
+            .set_by_server()
             .hidden()
-            .or_flag(false),
+            .default_flag(false),
         // When its size is worked out anew.
-        Field::new("due_at", Kind::Time).kept().hidden(),
+        FieldSpec::new("due_at", FieldKind::Time)
+            .set_by_server()
+            .hidden(),
     ],
     filters: &[
-        Filter::ids("custom_audience_ids", "id", &CUSTOM_AUDIENCE),
-        Filter::new("created_by", "created_by", Kind::User),
+        ListFilter::ids("custom_audience_ids", "id", &CUSTOM_AUDIENCE),
+        ListFilter::new("created_by", "created_by", FieldKind::User),
     ],
-    prefix: 255,
+    max_name_prefix: 255,
     verbs: &[],
-    batch: 10,
-    batched: &[Verb::Create],
-    reads: Who::AudienceReader,
-    writes: Who::AudienceWriter,
+    max_batch_items: 10,
+    batch_verbs: &[ResourceVerb::Create],
+    read_role: RequiredRole::AudienceReader,
+    write_role: RequiredRole::AudienceWriter,
     rules: &[
-        Rule::Own(is_made_so),
-        Rule::Within(has_a_name_of_its_own),
-        Rule::Within(is_made_of_its_own),
+        ValidationRule::OnRecord(validate_audience_type),
+        ValidationRule::InContext(validate_unique_name),
+        ValidationRule::InContext(validate_segments),
     ],
-    computed: Some(computed),
-    after: Some(after),
+    compute_fields: Some(computed_fields),
+    after_change: Some(sync_parts_and_matching),
     ..Resource::DEFAULT
 };
 
 /// Kinds of audiences, and what clients call one of them when they make it.
 const TYPES: &[&str] = &["CRM", "WEB", "MOBILE", "FLEXIBLE", "MOBILE_AUDIENCE"];
 
-const ID: Field = Field::reference("custom_audience_id", &CUSTOM_AUDIENCE)
+const ID: FieldSpec = FieldSpec::reference("custom_audience_id", &CUSTOM_AUDIENCE)
     .required()
-    .update(Need::Must);
+    .update(FieldRequirement::Required);
 
 /// What can be done with them.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsAudiences",
         "custom_audiences",
         "Custom audiences of an account, or those that others let it use.",
-        list,
+        list_audiences,
     )
-    .who(Who::AudienceReader)
+    .requires_role(RequiredRole::AudienceReader)
     .aliases(&["tailored_audiences"])
     .params(&[
-        Field::one_of("permission_scope", &["OWNER", "SHARED"]).or("OWNER"),
-        Field::new("custom_audience_ids", Kind::Ids(&CUSTOM_AUDIENCE, 200))
+        FieldSpec::one_of("permission_scope", &["OWNER", "SHARED"]).default_word("OWNER"),
+        FieldSpec::new("custom_audience_ids", FieldKind::Ids(&CUSTOM_AUDIENCE, 200))
             .alias(&["tailored_audience_ids"]),
         COUNT,
         CURSOR,
         SORT_BY,
-        Field::text("q", 1, 255),
+        FieldSpec::text("q", 1, 255),
         WITH_DELETED,
         WITH_TOTAL_COUNT,
     ]),
-    Custom::get(
+    CustomOperation::get(
         "getAdsAudience",
         "custom_audiences/{custom_audience_id}",
         "A custom audience of the account, or one that it may use.",
-        one,
+        get_audience,
     )
-    .who(Who::AudienceReader)
+    .requires_role(RequiredRole::AudienceReader)
     .aliases(&["tailored_audiences/{custom_audience_id}"])
     .params(&[ID, WITH_DELETED]),
-    Custom::change(
+    CustomOperation::mutation(
         "POST",
         "createAdsAudience",
         "custom_audiences",
         "Creates a custom audience without members.",
-        create,
+        create_audience,
     )
-    .who(Who::AudienceWriter)
+    .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences"])
     .params(&[
-        Field::text("name", 1, 255).required(),
-        Field::text("description", 1, 1000),
+        FieldSpec::text("name", 1, 255).required(),
+        FieldSpec::text("description", 1, 1000),
     ]),
-    Custom::change(
+    CustomOperation::mutation(
         "PUT",
         "updateAdsAudience",
         "custom_audiences/{custom_audience_id}",
         "Changes a custom audience's name or description.",
-        update,
+        update_audience,
     )
-    .who(Who::AudienceWriter)
+    .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences/{custom_audience_id}"])
     .params(&[
         ID,
-        Field::text("name", 1, 255).required().update(Need::May),
-        Field::text("description", 1, 1000),
+        FieldSpec::text("name", 1, 255)
+            .required()
+            .update(FieldRequirement::Optional),
+        FieldSpec::text("description", 1, 1000),
     ]),
-    Custom::change(
+    CustomOperation::mutation(
         "DELETE",
         "deleteAdsAudience",
         "custom_audiences/{custom_audience_id}",
         "Deletes a custom audience: it comes to nobody any more.",
-        delete,
+        delete_audience,
     )
-    .who(Who::AudienceWriter)
+    .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences/{custom_audience_id}"])
     .params(&[ID]),
-    Custom::get(
+    CustomOperation::get(
         "getAdsAudienceTargeted",
         "custom_audiences/{custom_audience_id}/targeted",
         "Line items that target a custom audience, by campaign.",
-        targeted::list,
+        targeted::list_targeting_line_items,
     )
-    .who(Who::CampaignReader)
+    .requires_role(RequiredRole::CampaignReader)
     .aliases(&["tailored_audiences/{custom_audience_id}/targeted"])
     .params(&[
         ID,
-        Field::new("with_active", Kind::Bool).or_flag(true),
+        FieldSpec::new("with_active", FieldKind::Bool).default_flag(true),
         CURSOR,
     ]),
-    Custom::change(
+    CustomOperation::mutation(
         "POST",
         "changeAdsAudienceUsers",
         "custom_audiences/{custom_audience_id}/users",
         "Adds and removes members of a custom audience: all of them or none.",
-        audience_users::change,
+        audience_users::change_members,
     )
-    .who(Who::AudienceWriter)
+    .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences/{custom_audience_id}/users"])
     .params(&[ID])
-    .json()
-    .often(crate::declare::Often::Account(1500))
-    .body(audience_users::BYTES),
+    .takes_json()
+    .rate_limited(crate::declaration::AdsRateClass::AccountPerMinute(1500))
+    .body_limit(audience_users::MAX_BODY_BYTES),
 ];
 
 /// The kind of audiences that are made of others.
@@ -182,7 +192,7 @@ pub const FLEXIBLE: &str = "FLEXIBLE";
 
 /// What an account may do with an audience.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hold {
+pub enum AudienceAccess {
     /// Everything: it is its own.
     Own,
     /// Read it and write its members.
@@ -193,61 +203,72 @@ pub enum Hold {
 
 /// An audience that is there for the account, and what the account may do with it.
 pub fn find(
-    desk: &mut Desk<'_, '_>,
+    desk: &mut AccountContext<'_, '_>,
     id: i64,
     with_deleted: bool,
-) -> Result<Option<(Record, Hold)>, Error> {
+) -> Result<Option<(AdsRecord, AudienceAccess)>, Error> {
     let Some(row) = records::find_by_id(desk.tx, CUSTOM_AUDIENCE.name, id)? else {
         return Ok(None);
     };
-    let record = Record::stored(&CUSTOM_AUDIENCE, &row)?;
+    let record = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
     if record.account_id != desk.account_id()? {
         if record.deleted {
             return Ok(None);
         }
-        let permission = audience_permissions::granted(desk, id)?;
+        let permission = audience_permissions::find_granted_permission(desk, id)?;
         let hold = permission.map(|one| match one.text("permission_level") {
-            "READ_WRITE" => Hold::Write,
-            _ => Hold::Read,
+            "READ_WRITE" => AudienceAccess::Write,
+            _ => AudienceAccess::Read,
         });
         let hold = hold.filter(|_| !is_partner(desk));
         return Ok(hold.map(|hold| (record, hold)));
     }
     let known = with_deleted || !record.deleted;
     let own = !is_partner(desk) || record.int("created_by") == Some(desk.caller.user.get());
-    Ok((known && own).then_some((record, Hold::Own)))
+    Ok((known && own).then_some((record, AudienceAccess::Own)))
 }
 
 /// Partners see the audiences that they brought, and no others.
-fn is_partner(desk: &Desk<'_, '_>) -> bool {
+fn is_partner(desk: &AccountContext<'_, '_>) -> bool {
     let account = desk.account();
-    account.is_ok_and(|account| account.role == Role::PartnerAudienceManager)
+    account.is_ok_and(|account| account.role == AdsRole::PartnerAudienceManager)
 }
 
 /// The audience that the path names.
-pub fn need(desk: &mut Desk<'_, '_>, given: &Given) -> Result<(Record, Hold), Error> {
-    checked(given)?;
+pub fn require_audience(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<(AdsRecord, AudienceAccess), Error> {
+    ensure_valid_params(given)?;
     let id = given.int("custom_audience_id").unwrap_or(-1);
     let found = find(desk, id, given.flag("with_deleted"))?;
-    let missing = || not_found(&CUSTOM_AUDIENCE, CUSTOM_AUDIENCE.id.post, id);
+    let missing = || record_not_found(&CUSTOM_AUDIENCE, CUSTOM_AUDIENCE.id.post, id);
     found.ok_or_else(|| missing().into())
 }
 
 /// The same, which must be the account's own.
-pub fn need_own(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Error> {
-    let (record, hold) = need(desk, given)?;
-    if hold == Hold::Own {
+pub fn require_own_audience(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<AdsRecord, Error> {
+    let (record, hold) = require_audience(desk, given)?;
+    if hold == AudienceAccess::Own {
         return Ok(record);
     }
-    Err(not_allowed("Only its owner may do this with an audience"))
+    Err(action_not_allowed(
+        "Only its owner may do this with an audience",
+    ))
 }
 
 /// The audience that a criterion names: one that the account owns or may use, and that comes to
 /// enough people.
-pub fn targetable(desk: &mut Desk<'_, '_>, value: &str) -> Result<Record, Error> {
-    let id = CUSTOM_AUDIENCE.ids.read("targeting_value", value)?;
+pub fn require_targetable(
+    desk: &mut AccountContext<'_, '_>,
+    value: &str,
+) -> Result<AdsRecord, Error> {
+    let id = CUSTOM_AUDIENCE.id_format.parse("targeting_value", value)?;
     let Some((audience, _)) = find(desk, id, false)? else {
-        return Err(not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
+        return Err(record_not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
     };
     if audience.flag("targetable") {
         return Ok(audience);
@@ -257,14 +278,17 @@ pub fn targetable(desk: &mut Desk<'_, '_>, value: &str) -> Result<Record, Error>
 }
 
 /// That an account may not do something with an audience.
-pub fn not_allowed(message: &str) -> Error {
+pub fn action_not_allowed(message: &str) -> Error {
     AdsProblem::new("ACTION_NOT_ALLOWED", message).into()
 }
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn list_audiences(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     if given.text("permission_scope") == Some("SHARED") {
-        let mut shared = audience_permissions::shared(desk)?;
+        let mut shared = audience_permissions::list_shared_audiences(desk)?;
         if is_partner(desk) {
             shared.clear();
         }
@@ -272,40 +296,52 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
             let asked = given.ints("custom_audience_ids");
             shared.retain(|record| asked.contains(&record.id));
         }
-        return listing::of_records(desk, &CUSTOM_AUDIENCE, given, shared);
+        return listing::list_in_memory(desk, &CUSTOM_AUDIENCE, given, shared);
     }
     let mut given = given.clone();
     if is_partner(desk) {
-        given.put("created_by", desk.caller.user.get().into());
+        given.insert("created_by", desk.caller.user.get().into());
     }
     listing::list(desk, &CUSTOM_AUDIENCE, &given)
 }
 
-fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let (record, _) = need(desk, given)?;
-    Ok(Answer::raw(show_one(desk, &record)?))
+fn get_audience(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let (record, _) = require_audience(desk, given)?;
+    Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
+fn create_audience(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
     let record = engine::create(desk, &CUSTOM_AUDIENCE, given)?;
-    Ok(Answer::raw(show_one(desk, &record)?))
+    Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn update(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let id = need_own(desk, given)?.id;
+fn update_audience(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let id = require_own_audience(desk, given)?.id;
     let record = engine::update(desk, &CUSTOM_AUDIENCE, id, given)?;
-    Ok(Answer::raw(show_one(desk, &record)?))
+    Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn delete(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let id = need_own(desk, given)?.id;
+fn delete_audience(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let id = require_own_audience(desk, given)?.id;
     let record = engine::delete(desk, &CUSTOM_AUDIENCE, id)?;
-    Ok(Answer::raw(show_one(desk, &record)?))
+    Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
 /// A batch makes audiences out of others; what members of a list are is uploaded.
-fn is_made_so(change: &Change) -> Result<(), AdsProblem> {
-    if !change.is_new() || !change.sent("audience_type") {
+fn validate_audience_type(change: &RecordChange) -> Result<(), AdsProblem> {
+    if !change.is_new() || !change.was_sent("audience_type") {
         return Ok(());
     }
     let segments = change.record.get("segments");
@@ -332,18 +368,21 @@ fn is_made_so(change: &Change) -> Result<(), AdsProblem> {
 }
 
 /// The audiences that one is made of are the account's own, or lent to it, and lists of members.
-fn is_made_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn validate_segments(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
     if !change.is_new() || change.record.text("audience_type") != FLEXIBLE {
         return Ok(());
     }
     let segments = change.record.get("segments").cloned().unwrap_or_default();
     let name = CUSTOM_AUDIENCE.id.post;
-    for id in segments::parts(&segments) {
+    for id in segments::audience_ids(&segments) {
         let Some((part, _)) = find(desk, id, false)? else {
-            return Err(not_found(&CUSTOM_AUDIENCE, name, id).into());
+            return Err(record_not_found(&CUSTOM_AUDIENCE, name, id).into());
         };
         if part.text("audience_type") == FLEXIBLE {
-            let id = part.written_id();
+            let id = part.formatted_id();
             let message = format!("The audience {id} is made of others itself");
             return Err(AdsProblem::invalid_attribute(name, message).into());
         }
@@ -352,17 +391,20 @@ fn is_made_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<()
     Ok(())
 }
 
-fn has_a_name_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn validate_unique_name(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
     if change.is_new() {
         change.record.set("created_by", desk.caller.user.get());
     }
-    if change.verb == Verb::Delete || !change.changes("name") {
+    if change.verb == ResourceVerb::Delete || !change.changes_field("name") {
         return Ok(());
     }
     let name = change.record.text("name").to_owned();
     let (account, key) = (desk.account_id()?, change.record.name_key());
     for row in records::list_by_name(desk.tx, CUSTOM_AUDIENCE.name, account, &key)? {
-        let other = Record::stored(&CUSTOM_AUDIENCE, &row)?;
+        let other = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
         if other.id != change.record.id && other.text("name") == name {
             let message = format!("There is an audience with the name \"{name}\" already");
             return Err(AdsProblem::invalid_attribute("name", message).into());
@@ -371,26 +413,29 @@ fn has_a_name_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result
     Ok(())
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
-    if change.verb == Verb::Create
+fn sync_parts_and_matching(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Create
         && let Some(segments) = change.record.get("segments")
     {
-        let parts = segments::parts(segments);
+        let parts = segments::audience_ids(segments);
         audiences::set_component_audiences(desk.tx, change.record.id, &parts)?;
     }
-    if change.verb != Verb::Delete {
+    if change.verb != ResourceVerb::Delete {
         return Ok(());
     }
     for whole in audiences::list_containing_audiences(desk.tx, change.record.id)? {
-        matching::put_on(desk.tx, whole)?;
+        audience_matching::mark_audience_changed(desk.tx, whole)?;
     }
     audiences::delete(desk.tx, change.record.id)?;
-    targeted::changed(desk.tx, change.record.id)
+    targeted::refresh_targeting_line_items(desk.tx, change.record.id)
 }
 
-fn computed(
-    desk: &mut Desk<'_, '_>,
-    records: &[Record],
+fn computed_fields(
+    desk: &mut AccountContext<'_, '_>,
+    records: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let account = desk.account_id()?;
     let mut all = Vec::with_capacity(records.len());
@@ -399,7 +444,7 @@ fn computed(
         let level = if own {
             "READ_WRITE".to_owned()
         } else {
-            let permission = audience_permissions::granted(desk, record.id)?;
+            let permission = audience_permissions::find_granted_permission(desk, record.id)?;
             permission.map_or_else(
                 || "READ_ONLY".to_owned(),
                 |one| one.text("permission_level").to_owned(),
@@ -411,11 +456,11 @@ fn computed(
                 "targetable_types",
                 json!([kind, format!("EXCLUDED_{kind}")]),
             ),
-            reasons(record),
+            reasons_not_targetable(record),
             ("permission_level", level.into()),
             (
                 "owner_account_id",
-                ACCOUNT.ids.write(record.account_id).into(),
+                ACCOUNT.id_format.format(record.account_id).into(),
             ),
             ("is_owner", own.into()),
         ];
@@ -428,7 +473,7 @@ fn computed(
 }
 
 /// Why a list of people cannot be used (yet).
-pub fn reasons(record: &Record) -> (&'static str, Value) {
+pub fn reasons_not_targetable(record: &AdsRecord) -> (&'static str, Value) {
     let reasons: &[&str] = match (record.flag("processed"), record.flag("targetable")) {
         (false, _) => &["PROCESSING", "TOO_SMALL"],
         (true, false) => &["TOO_SMALL"],

@@ -7,17 +7,19 @@ use serde_json::json;
 use store::ads::audiences;
 use store::{Tx, records};
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::change::Change;
-use crate::declare::{Custom, Field, Often, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::given::Given;
-use crate::kind::Kind;
-use crate::record::Record;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    AdsRateClass, CustomOperation, FieldSpec, Resource, ResourceVerb, ValidationRule,
+};
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::accounts::ACCOUNT;
-use crate::resources::audience_users::{self, Takes};
-use crate::resources::custom_audiences::reasons;
+use crate::resources::audience_users::{self, AcceptedKeys};
+use crate::resources::custom_audiences::reasons_not_targetable;
 
 /// The list. Its members are kept and matched as those of audiences are, so both count their ids
 /// together.
@@ -25,44 +27,62 @@ pub static DO_NOT_REACH_LIST: Resource = Resource {
     name: "do_not_reach_list",
     id: VocabularyWord::same_in_both("do_not_reach_list_id"),
     path: "do_not_reach_lists",
-    about: "do-not-reach list",
+    label: "do-not-reach list",
     sequence: "custom_audience",
     fields: &[
-        Field::text("name", 1, 255).kept().or("Do Not Reach List"),
-        Field::text("description", 1, 1000).fixed(),
-        Field::new("list_size", Kind::Int(0, i64::MAX)).kept(),
-        Field::new("targetable", Kind::Bool).kept().or_flag(false),
-        Field::new("processed", Kind::Bool)
-            .kept()
+        FieldSpec::text("name", 1, 255)
+            .set_by_server()
+            .default_word("Do Not Reach List"),
+        FieldSpec::text("description", 1, 1000).immutable(),
+        FieldSpec::new("list_size", FieldKind::Int(0, i64::MAX)).set_by_server(),
+        FieldSpec::new("targetable", FieldKind::Bool)
+            .set_by_server()
+            .default_flag(false),
+        FieldSpec::new("processed", FieldKind::Bool)
+            .set_by_server()
             .hidden()
-            .or_flag(false),
+            .default_flag(false),
         // When its size is worked out anew.
-        Field::new("due_at", Kind::Time).kept().hidden(),
+        FieldSpec::new("due_at", FieldKind::Time)
+            .set_by_server()
+            .hidden(),
     ],
-    verbs: &[Verb::List, Verb::Create, Verb::Delete],
-    rules: &[Rule::Within(is_the_only_one)],
-    computed: Some(|_, lists| Ok(lists.iter().map(|list| vec![reasons(list)]).collect())),
-    after: Some(after),
+    verbs: &[
+        ResourceVerb::List,
+        ResourceVerb::Create,
+        ResourceVerb::Delete,
+    ],
+    rules: &[ValidationRule::InContext(validate_single_list)],
+    compute_fields: Some(|_, lists| {
+        Ok(lists
+            .iter()
+            .map(|list| vec![reasons_not_targetable(list)])
+            .collect())
+    }),
+    after_change: Some(end_memberships),
     ..Resource::DEFAULT
 };
 
 /// What is done with it beside that.
-pub static OPERATIONS: &[Custom] = &[Custom::change(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "POST",
     "changeAdsDoNotReachUsers",
     "/batch/accounts/{account_id}/do_not_reach_lists/{do_not_reach_list_id}/users",
     "Adds and removes people whom advertisements do not reach: all of them or none.",
-    change,
+    change_list_members,
 )
-.who(Who::CampaignWriter)
-.params(&[Field::reference("do_not_reach_list_id", &DO_NOT_REACH_LIST).required()])
-.json()
-.often(Often::Account(1500))
-.body(audience_users::BYTES)];
+.requires_role(RequiredRole::CampaignWriter)
+.params(&[FieldSpec::reference("do_not_reach_list_id", &DO_NOT_REACH_LIST).required()])
+.takes_json()
+.rate_limited(AdsRateClass::AccountPerMinute(1500))
+.body_limit(audience_users::MAX_BODY_BYTES)];
 
-fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn validate_single_list(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
     let account = desk.account_id()?;
-    if change.is_new() && list_of(desk.tx, account)?.is_some() {
+    if change.is_new() && find_list_id(desk.tx, account)?.is_some() {
         let message = "The account has a do-not-reach list already";
         return Err(AdsProblem::invalid_attribute("account_id", message).into());
     }
@@ -70,29 +90,32 @@ fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), E
 }
 
 /// The list of an account.
-pub fn list_of(tx: &mut Tx<'_>, account: i64) -> Result<Option<i64>, Error> {
+pub fn find_list_id(tx: &mut Tx<'_>, account: i64) -> Result<Option<i64>, Error> {
     let lists = records::list_by_account(tx, DO_NOT_REACH_LIST.name, account)?;
     Ok(lists.first().map(|list| list.id))
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn end_memberships(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         audiences::delete(desk.tx, change.record.id)?;
     }
     Ok(())
 }
 
-fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    crate::engine::checked(given)?;
+fn change_list_members(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    crate::engine::ensure_valid_params(given)?;
     let id = given.int(DO_NOT_REACH_LIST.id.post).unwrap_or(-1);
-    let list: Record = desk.need(&DO_NOT_REACH_LIST, id)?;
-    let count = audience_users::write(desk, &list, given, Takes::Contacts)?;
+    let list: AdsRecord = desk.require_record(&DO_NOT_REACH_LIST, id)?;
+    let count = audience_users::write_members(desk, &list, given, AcceptedKeys::Contacts)?;
     let counts = json!([{ "success_count": count, "total_count": count }]);
     let params = json!({
-        "account_id": ACCOUNT.ids.write(list.account_id),
-        "do_not_reach_list_id": list.written_id(),
+        "account_id": ACCOUNT.id_format.format(list.account_id),
+        "do_not_reach_list_id": list.formatted_id(),
     });
-    let mut answer = Answer::one(&counts);
-    answer.requests = Some(vec![json!({ "params": params })]);
+    let mut answer = OperationOutput::from_value(&counts);
+    answer.item_requests = Some(vec![json!({ "params": params })]);
     Ok(answer)
 }

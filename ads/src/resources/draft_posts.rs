@@ -4,43 +4,54 @@ use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use serde_json::{Value, json};
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::declare::{Custom, Delete, Field, Filter, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::engine::checked;
-use crate::given::Given;
-use crate::kind::{Ids, Kind};
-use crate::preview::{self, Preview};
-use crate::record::Record;
-use crate::resources::compositions::{self, LIST, is_sound, may_write, media_keys, text};
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::{FieldKind, IdFormat};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::post_preview::{self, SignedPreview};
+use crate::record::AdsRecord;
+use crate::resources::compositions::{
+    self, LIST_PARAMS, media_keys_field, require_write_access, text_field, validate_composition,
+};
 
 /// A post that is not published.
 pub static DRAFT_POST: Resource = Resource {
     name: "draft_post",
     id: VocabularyWord::new("draft_post_id", "draft_tweet_id"),
-    ids: Ids::Long,
+    id_format: IdFormat::Long,
     path: "draft_<posts>",
-    about: "draft post",
+    label: "draft post",
     fields: &[
-        Field::text("name", 1, 80),
-        text(),
-        Field::new("user_id", Kind::User).kept(),
-        Field::new("as_user_id", Kind::Long).fixed().hidden(),
-        Field::new("nullcast", Kind::Bool).or_flag(true),
-        Field::text("card_uri", 1, 64),
-        media_keys(),
+        FieldSpec::text("name", 1, 80),
+        text_field(),
+        FieldSpec::new("user_id", FieldKind::User).set_by_server(),
+        FieldSpec::new("as_user_id", FieldKind::Long)
+            .immutable()
+            .hidden(),
+        FieldSpec::new("nullcast", FieldKind::Bool).default_flag(true),
+        FieldSpec::text("card_uri", 1, 64),
+        media_keys_field(),
     ],
-    filters: &[Filter::new("user_id", "user_id", Kind::User)],
-    count: (100, 200),
-    extras: false,
-    verbs: &[Verb::Get, Verb::Create, Verb::Update, Verb::Delete],
-    reads: Who::CreativeReader,
-    writes: Who::PostWriter,
-    rules: &[Rule::Within(is_sound)],
-    delete: Delete::Hard,
+    filters: &[ListFilter::new("user_id", "user_id", FieldKind::User)],
+    page_size: (100, 200),
+    supports_list_extras: false,
+    verbs: &[
+        ResourceVerb::Get,
+        ResourceVerb::Create,
+        ResourceVerb::Update,
+        ResourceVerb::Delete,
+    ],
+    read_role: RequiredRole::CreativeReader,
+    write_role: RequiredRole::PostWriter,
+    rules: &[ValidationRule::InContext(validate_composition)],
+    delete_mode: DeleteMode::Hard,
     shows_deleted: false,
-    computed: Some(computed),
+    compute_fields: Some(computed_fields),
     ..Resource::DEFAULT
 };
 
@@ -49,11 +60,11 @@ pub static DRAFT_POST: Resource = Resource {
     clippy::unnecessary_wraps,
     reason = "as every resource works out what it shows"
 )]
-fn computed(
-    _: &mut Desk<'_, '_>,
-    drafts: &[Record],
+fn computed_fields(
+    _: &mut AccountContext<'_, '_>,
+    drafts: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let of = |draft: &Record| {
+    let of = |draft: &AdsRecord| {
         let gone = draft.deleted.then(|| ("status", "DELETED".into()));
         gone.into_iter().collect()
     };
@@ -61,47 +72,51 @@ fn computed(
 }
 
 /// The list of them, which is of one user.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsDraftPosts",
         "draft_<posts>",
         "A page of draft posts of a user.",
-        |desk: &mut Desk<'_, '_>, given| compositions::list(desk, &DRAFT_POST, given),
+        |desk: &mut AccountContext<'_, '_>, given| compositions::list(desk, &DRAFT_POST, given),
     )
-    .who(Who::CreativeReader)
-    .params(LIST),
-    Custom::change(
+    .requires_role(RequiredRole::CreativeReader)
+    .params(LIST_PARAMS),
+    CustomOperation::mutation(
         "POST",
         "previewAdsDraftPost",
         "draft_<posts>/preview/{draft_post_id}",
         "Tells the caller, in a notification of theirs, where to see what a draft looks like.",
-        tell,
+        send_preview_notification,
     )
-    .who(Who::PostWriter)
+    .requires_role(RequiredRole::PostWriter)
     .params(&[
-        Field::new("draft_post_id", Kind::Reference(&DRAFT_POST, false))
-            .older("draft_tweet_id")
+        FieldSpec::new("draft_post_id", FieldKind::Reference(&DRAFT_POST, false))
+            .legacy_name("draft_tweet_id")
             .required(),
     ]),
 ];
 
 /// Tells the caller where to see it.
-fn tell(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let draft = desk.need(&DRAFT_POST, given.int("draft_post_id").unwrap_or(-1))?;
-    may_write(desk, UserId::new(draft.int("user_id").unwrap_or(0)))?;
+fn send_preview_notification(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let draft = desk.require_record(&DRAFT_POST, given.int("draft_post_id").unwrap_or(-1))?;
+    require_write_access(desk, UserId::new(draft.int("user_id").unwrap_or(0)))?;
     let account = desk.account()?.record.text("name").to_owned();
     let caller = desk.caller.user;
     let caller = store::users::find_by_id(desk.tx, caller)?.ok_or_else(|| {
         let message = "The caller is not there any longer";
         Error::from(AdsProblem::new("USER_NOT_FOUND", message))
     })?;
-    let path = Preview::of(desk, "DRAFT", draft.id, preview::DAY)?.path(&desk.cursor_key);
+    let path = SignedPreview::new(desk, "DRAFT", draft.id, post_preview::DAY_MS)?
+        .signed_path(&desk.cursor_key);
     let text = format!("A draft post of the advertising account {account} can be looked at.");
     network::notifications::notify_user(desk.tx, caller.id, &text, &path)?;
     let message = format!(
         "See @{}'s notifications to preview your draft post.",
         caller.username
     );
-    Ok(Answer::one(&json!({ "message": message })))
+    Ok(OperationOutput::from_value(&json!({ "message": message })))
 }

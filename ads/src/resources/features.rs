@@ -4,18 +4,18 @@ use base::Error;
 use base::refusal::{AdsProblem, ProblemLocation};
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::change::Change;
-use crate::declare::{Custom, Field, Gate};
-use crate::desk::Desk;
-use crate::engine::checked;
-use crate::given::Given;
-use crate::kind::Kind;
-use crate::record::Record;
-use crate::resources::{CUSTOM, RESOURCES};
+use crate::account_context::AccountContext;
+use crate::declaration::{CustomOperation, FeatureGate, FieldSpec};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::resources::{CUSTOM_OPERATIONS, RESOURCES};
 
 /// Every feature.
-pub const ALL: &[&str] = &[
+pub const ALL_FEATURES: &[&str] = &[
     "AGE_TARGETING",
     "ALLOW_SKIPPABLE_VIDEOS_FOR_PREROLL_VIEWS_OBJECTIVE",
     "AWARENESS_OBJECTIVE",
@@ -48,7 +48,7 @@ pub const ALL: &[&str] = &[
 ];
 
 /// Those of a new account.
-pub const FRESH: &[&str] = &[
+pub const DEFAULT_FEATURES: &[&str] = &[
     "CPI_CHARGING",
     "EVENT_TARGETING",
     "INSTALLED_APP_CATEGORY_TARGETING",
@@ -57,66 +57,75 @@ pub const FRESH: &[&str] = &[
     "VIDEO_APP_DOWNLOAD_CARD",
 ];
 
-const KEYS: Field = Field::new("feature_keys", Kind::SomeOf(ALL));
+const KEYS: FieldSpec = FieldSpec::new("feature_keys", FieldKind::SomeOf(ALL_FEATURES));
 
 /// Whether accounts are held to their features.
-pub const GATES: &[&str] = &["lenient", "strict"];
+pub const GATE_MODES: &[&str] = &["lenient", "strict"];
 
 /// What can be done with them.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsFeatures",
         "features",
         "Features that an account may use.",
-        list,
+        list_features,
     )
     .params(&[KEYS]),
-    Custom::change(
+    CustomOperation::mutation(
         "POST",
         "addAdsFeatures",
         "features",
         "Sandbox only: gives an account features.",
-        add,
+        add_features,
     )
     .params(&[KEYS.required()])
-    .in_sandbox(),
-    Custom::change(
+    .sandbox_only(),
+    CustomOperation::mutation(
         "DELETE",
         "removeAdsFeatures",
         "features",
         "Sandbox only: takes features from an account.",
-        remove,
+        remove_features,
     )
     .params(&[KEYS.required()])
-    .in_sandbox(),
+    .sandbox_only(),
 ];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let mut all = granted(desk)?;
+fn list_features(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let mut all = granted_features(desk)?;
     if given.has("feature_keys") {
         let asked = given.texts("feature_keys");
         all.retain(|feature| asked.contains(feature));
     }
-    Ok(Answer::one(&json!(all)))
+    Ok(OperationOutput::from_value(&json!(all)))
 }
 
-fn add(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let mut all = granted(desk)?;
+fn add_features(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let mut all = granted_features(desk)?;
     all.extend(given.texts("feature_keys"));
     set(desk, all)
 }
 
-fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn remove_features(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let gone = given.texts("feature_keys");
-    let mut all = granted(desk)?;
+    let mut all = granted_features(desk)?;
     all.retain(|feature| !gone.contains(feature));
     set(desk, all)
 }
 
-fn granted(desk: &Desk<'_, '_>) -> Result<Vec<String>, Error> {
+fn granted_features(desk: &AccountContext<'_, '_>) -> Result<Vec<String>, Error> {
     let account = &desk.account()?.record;
     let mut all: Vec<String> = account
         .texts("features")
@@ -128,32 +137,39 @@ fn granted(desk: &Desk<'_, '_>) -> Result<Vec<String>, Error> {
 }
 
 /// Gives an account these features and no others; all that it then has.
-pub fn set(desk: &mut Desk<'_, '_>, mut all: Vec<String>) -> Result<Answer, Error> {
+pub fn set(
+    desk: &mut AccountContext<'_, '_>,
+    mut all: Vec<String>,
+) -> Result<OperationOutput, Error> {
     all.sort_unstable();
     all.dedup();
     let mut account = desk.account()?.record.clone();
     account.set("features", json!(all));
     account.updated_at = desk.now();
-    desk.keep(&account)?;
-    Ok(Answer::one(&Value::from(all)))
+    desk.save_record(&account)?;
+    Ok(OperationOutput::from_value(&Value::from(all)))
 }
 
 /// Whether the account may pass a gate: it has the feature, or is not held to it.
-pub fn is_open(desk: &Desk<'_, '_>, gate: &Gate) -> Result<bool, Error> {
+pub fn is_gate_open(desk: &AccountContext<'_, '_>, gate: &FeatureGate) -> Result<bool, Error> {
     let account = &desk.account()?.record;
-    let held = gate.always || account.text("feature_gates") == "strict";
+    let held = gate.applies_to_all_accounts || account.text("feature_gates") == "strict";
     Ok(!held || account.has("features", gate.feature))
 }
 
 /// Refuses what a gate keeps the account from.
-pub fn pass(desk: &Desk<'_, '_>, gate: &Gate, at: ProblemLocation) -> Result<(), Error> {
-    if is_open(desk, gate)? {
+pub fn require_gate(
+    desk: &AccountContext<'_, '_>,
+    gate: &FeatureGate,
+    at: ProblemLocation,
+) -> Result<(), Error> {
+    if is_gate_open(desk, gate)? {
         return Ok(());
     }
-    Err(closed(gate, at).into())
+    Err(gate_closed_problem(gate, at).into())
 }
 
-fn closed(gate: &Gate, at: ProblemLocation) -> AdsProblem {
+fn gate_closed_problem(gate: &FeatureGate, at: ProblemLocation) -> AdsProblem {
     let feature = gate.feature;
     let message = match &at {
         ProblemLocation::Request => format!("This account does not have the feature {feature}"),
@@ -168,38 +184,44 @@ fn closed(gate: &Gate, at: ProblemLocation) -> AdsProblem {
 }
 
 /// Whether a gate stands at a value of a record's field.
-fn stands_at(gate: &Gate, record: &Record, value: &Value) -> bool {
-    let beside = gate.beside;
+fn gate_applies(gate: &FeatureGate, record: &AdsRecord, value: &Value) -> bool {
+    let beside = gate.condition;
     let is_one = gate.values.is_empty()
         || match value {
-            Value::Array(items) => items.iter().any(|item| is_among(gate, item)),
-            one => is_among(gate, one),
+            Value::Array(items) => items.iter().any(|item| is_gated_value(gate, item)),
+            one => is_gated_value(gate, one),
         };
     is_one && beside.is_none_or(|(field, text)| record.text(field) == text)
 }
 
-fn is_among(gate: &Gate, value: &Value) -> bool {
+fn is_gated_value(gate: &FeatureGate, value: &Value) -> bool {
     let text = value.as_str();
     text.is_some_and(|text| gate.values.contains(&text))
 }
 
 /// What a change sets that the account does not have the feature for.
-pub fn missing(desk: &Desk<'_, '_>, change: &Change) -> Result<Vec<AdsProblem>, Error> {
+pub fn check_gates(
+    desk: &AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<Vec<AdsProblem>, Error> {
     let record = &change.record;
     let mut problems = Vec::new();
-    if let Some(gate) = &record.of.gate
-        && !is_open(desk, gate)?
+    if let Some(gate) = &record.resource.feature_gate
+        && !is_gate_open(desk, gate)?
     {
-        problems.push(closed(gate, ProblemLocation::Request));
+        problems.push(gate_closed_problem(gate, ProblemLocation::Request));
     }
-    for field in record.of.fields {
+    for field in record.resource.fields {
         let name = field.name.post;
-        let value = record.get(name).filter(|_| change.changes(name));
+        let value = record.get(name).filter(|_| change.changes_field(name));
         let Some(value) = value else { continue };
         for gate in field.gates {
-            if stands_at(gate, record, value) && !is_open(desk, gate)? {
+            if gate_applies(gate, record, value) && !is_gate_open(desk, gate)? {
                 let name = field.name.name_in(desk.caller.speech);
-                problems.push(closed(gate, ProblemLocation::Parameter(name.into())));
+                problems.push(gate_closed_problem(
+                    gate,
+                    ProblemLocation::Parameter(name.into()),
+                ));
             }
         }
     }
@@ -208,15 +230,19 @@ pub fn missing(desk: &Desk<'_, '_>, change: &Change) -> Result<Vec<AdsProblem>, 
 
 /// Whether a record of the account may have a value in a field: what is filled in passes the same
 /// gates as what is sent.
-pub fn may_have(
-    desk: &Desk<'_, '_>,
-    record: &Record,
+pub fn may_set_value(
+    desk: &AccountContext<'_, '_>,
+    record: &AdsRecord,
     name: &str,
     value: &str,
 ) -> Result<bool, Error> {
     let value = Value::from(value);
-    for gate in record.of.field(name).map_or(&[][..], |field| field.gates) {
-        if stands_at(gate, record, &value) && !is_open(desk, gate)? {
+    for gate in record
+        .resource
+        .field(name)
+        .map_or(&[][..], |field| field.gates)
+    {
+        if gate_applies(gate, record, &value) && !is_gate_open(desk, gate)? {
             return Ok(false);
         }
     }
@@ -225,22 +251,26 @@ pub fn may_have(
 
 /// Every gate, with where it stands: a resource or an operation by its name, and a field of it or
 /// nothing.
-pub fn gates() -> Vec<(&'static str, &'static str, Gate)> {
+pub fn list_gates() -> Vec<(&'static str, &'static str, FeatureGate)> {
     let of_resources = RESOURCES.iter().flat_map(|of| {
-        let whole = of.gate.map(|gate| (of.name, "", gate));
+        let whole = of.feature_gate.map(|gate| (of.name, "", gate));
         let fields = of.fields.iter().flat_map(|field| {
             let gates = field.gates.iter();
             gates.map(|gate| (of.name, field.name.post, *gate))
         });
         whole.into_iter().chain(fields)
     });
-    let of_operations = CUSTOM.iter().copied().flatten().flat_map(|custom| {
-        let whole = custom.gate.map(|gate| (custom.id, "", gate));
-        let params = custom.params.iter().flat_map(|field| {
-            let gates = field.gates.iter();
-            gates.map(|gate| (custom.id, field.name.post, *gate))
+    let of_operations = CUSTOM_OPERATIONS
+        .iter()
+        .copied()
+        .flatten()
+        .flat_map(|custom| {
+            let whole = custom.feature_gate.map(|gate| (custom.id, "", gate));
+            let params = custom.params.iter().flat_map(|field| {
+                let gates = field.gates.iter();
+                gates.map(|gate| (custom.id, field.name.post, *gate))
+            });
+            whole.into_iter().chain(params)
         });
-        whole.into_iter().chain(params)
-    });
     of_resources.chain(of_operations).collect()
 }

@@ -7,63 +7,73 @@ use base::{Error, Time, VocabularyWord};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 
-use crate::access::Who;
-use crate::change::Change;
-use crate::declare::{Field, Filter, Need, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::kind::Kind;
-use crate::ledger::purse;
-use crate::record::Record;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use crate::field_kind::FieldKind;
+use crate::ledger::budget;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::accounts::ACCOUNT;
-use crate::resources::bidding::{CURRENCIES, is_whole};
+use crate::resources::bidding_rules::{CURRENCIES, validate_amount};
 
 /// What pays for campaigns. Operators bring them into production; the sandbox makes its own.
 pub static FUNDING_INSTRUMENT: Resource = Resource {
     name: "funding_instrument",
     id: VocabularyWord::same_in_both("funding_instrument_id"),
     path: "funding_instruments",
-    about: "funding instrument",
+    label: "funding instrument",
     not_found: "FUNDING_INSTRUMENT_NOT_FOUND",
     fields: &[
-        Field::one_of("type", TYPES).required().fixed(),
-        Field::text("description", 0, 255)
-            .kept()
-            .or("(no payment method has been set up yet)"),
-        Field::one_of("currency", CURRENCIES).required().fixed(),
-        Field::one_of("entity_status", &["ACTIVE", "PAUSED"])
-            .kept()
-            .or("ACTIVE"),
-        Field::new("start_time", Kind::Time).required().fixed(),
-        Field::new("end_time", Kind::Time).fixed(),
-        Field::money("credit_limit_local_micro").fixed(),
-        Field::money("funded_amount_local_micro"),
-        Field::text("io_header", 0, 255).kept(),
-        Field::new("paused", Kind::Bool).update(Need::May).hidden(),
+        FieldSpec::one_of("type", INSTRUMENT_TYPES)
+            .required()
+            .immutable(),
+        FieldSpec::text("description", 0, 255)
+            .set_by_server()
+            .default_word("(no payment method has been set up yet)"),
+        FieldSpec::one_of("currency", CURRENCIES)
+            .required()
+            .immutable(),
+        FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED"])
+            .set_by_server()
+            .default_word("ACTIVE"),
+        FieldSpec::new("start_time", FieldKind::Time)
+            .required()
+            .immutable(),
+        FieldSpec::new("end_time", FieldKind::Time).immutable(),
+        FieldSpec::money("credit_limit_local_micro").immutable(),
+        FieldSpec::money("funded_amount_local_micro"),
+        FieldSpec::text("io_header", 0, 255).set_by_server(),
+        FieldSpec::new("paused", FieldKind::Bool)
+            .update(FieldRequirement::Optional)
+            .hidden(),
         // When it is looked for what could do better.
-        Field::new("advise_at", Kind::Time)
-            .kept()
+        FieldSpec::new("advise_at", FieldKind::Time)
+            .set_by_server()
             .hidden()
-            .or_number(0),
+            .default_number(0),
     ],
-    filters: &[Filter::ids(
+    filters: &[ListFilter::ids(
         "funding_instrument_ids",
         "id",
         &FUNDING_INSTRUMENT,
     )],
-    sorts: &["funded_amount_local_micro", "start_time", "end_time"],
-    writes: Who::Admin,
-    sandbox: &[Verb::Create, Verb::Delete],
+    sort_fields: &["funded_amount_local_micro", "start_time", "end_time"],
+    write_role: RequiredRole::Admin,
+    sandbox_verbs: &[ResourceVerb::Create, ResourceVerb::Delete],
     rules: &[
-        Rule::Own(ends_after_it_starts),
-        Rule::Own(has_amounts_of_its_type),
-        Rule::Own(is_changed_by_its_manager),
-        Rule::Within(status),
+        ValidationRule::OnRecord(validate_time_range),
+        ValidationRule::OnRecord(validate_amounts),
+        ValidationRule::OnRecord(validate_manager),
+        ValidationRule::InContext(set_status),
     ],
-    computed: Some(computed),
+    compute_fields: Some(computed_fields),
     ..Resource::DEFAULT
 };
 
-const TYPES: &[&str] = &[
+const INSTRUMENT_TYPES: &[&str] = &[
     "AGENCY_CREDIT_LINE",
     "CREDIT_CARD",
     "CREDIT_LINE",
@@ -71,7 +81,7 @@ const TYPES: &[&str] = &[
     "PARTNER_MANAGED",
 ];
 
-fn ends_after_it_starts(change: &Change) -> Result<(), AdsProblem> {
+fn validate_time_range(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     match (record.int("start_time"), record.int("end_time")) {
         (Some(start), Some(end)) if end <= start => Err(AdsProblem::invalid_attribute(
@@ -82,7 +92,7 @@ fn ends_after_it_starts(change: &Change) -> Result<(), AdsProblem> {
     }
 }
 
-fn has_amounts_of_its_type(change: &Change) -> Result<(), AdsProblem> {
+fn validate_amounts(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let funded = record.get("funded_amount_local_micro").is_some();
     let limited = record.get("credit_limit_local_micro").is_some();
@@ -109,14 +119,14 @@ fn has_amounts_of_its_type(change: &Change) -> Result<(), AdsProblem> {
     }
     let currency = record.text("currency");
     for name in ["funded_amount_local_micro", "credit_limit_local_micro"] {
-        is_whole(name, record.int(name), currency)?;
+        validate_amount(name, record.int(name), currency)?;
     }
     Ok(())
 }
 
-fn is_changed_by_its_manager(change: &Change) -> Result<(), AdsProblem> {
+fn validate_manager(change: &RecordChange) -> Result<(), AdsProblem> {
     let managed = change.record.text("type") == "PARTNER_MANAGED";
-    if change.verb == Verb::Update && !managed {
+    if change.verb == ResourceVerb::Update && !managed {
         let message = "Only a partner-managed funding instrument can be changed";
         return Err(AdsProblem::new(
             "FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED",
@@ -130,8 +140,8 @@ fn is_changed_by_its_manager(change: &Change) -> Result<(), AdsProblem> {
     clippy::unnecessary_wraps,
     reason = "a rule may refuse; this one only sets"
 )]
-fn status(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.sent("paused") {
+fn set_status(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    if change.was_sent("paused") {
         let status = if change.record.flag("paused") {
             "PAUSED"
         } else {
@@ -143,7 +153,7 @@ fn status(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
 }
 
 /// Why an instrument that has paid so much cannot pay now, in the contract's order.
-pub fn reasons(record: &Record, spent: i64, now: Time) -> Vec<&'static str> {
+pub fn reasons_not_able_to_fund(record: &AdsRecord, spent: i64, now: Time) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     if record.deleted {
         reasons.push("DELETED");
@@ -157,30 +167,33 @@ pub fn reasons(record: &Record, spent: i64, now: Time) -> Vec<&'static str> {
     if record.time("end_time").is_some_and(|end| end <= now) {
         reasons.push("EXPIRED");
     }
-    let limits = purse::limits(AdEntity::Funding, record);
+    let limits = budget::budget_limits(AdEntity::Funding, record);
     if limits.total.is_some_and(|most| spent >= most) {
         reasons.push("BUDGET_EXHAUSTED");
     }
     reasons
 }
 
-fn computed(
-    desk: &mut Desk<'_, '_>,
-    records: &[Record],
+fn computed_fields(
+    desk: &mut AccountContext<'_, '_>,
+    records: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let now = desk.now();
     let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
     let spent = store::ledger::total_spend(desk.tx, AdEntity::Funding, &ids)?;
     let spent: HashMap<i64, i64> = spent.into_iter().collect();
-    let of = |record: &Record| {
+    let of = |record: &AdsRecord| {
         let spent = spent.get(&record.id).copied().unwrap_or(0);
-        let reasons = reasons(record, spent, now);
+        let reasons = reasons_not_able_to_fund(record, spent, now);
         let credit = matches!(record.text("type"), "CREDIT_LINE" | "AGENCY_CREDIT_LINE");
         let limit = record.int("credit_limit_local_micro").filter(|_| credit);
         // The last event may have cost more than was left.
         let remaining = limit.map(|limit| limit.saturating_sub(spent).max(0));
         vec![
-            ("account_id", ACCOUNT.ids.write(record.account_id).into()),
+            (
+                "account_id",
+                ACCOUNT.id_format.format(record.account_id).into(),
+            ),
             ("credit_remaining_local_micro", remaining.into()),
             ("able_to_fund", reasons.is_empty().into()),
             ("reasons_not_able_to_fund", json!(reasons)),

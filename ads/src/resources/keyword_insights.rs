@@ -6,53 +6,56 @@ use network::insights::{self, InsightsCountry, InsightsQuery};
 use network::keywords::is_valid_keyword;
 use serde_json::json;
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::choices;
-use crate::declare::{Custom, Field, Often};
-use crate::desk::Desk;
-use crate::engine::checked;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{AdsRateClass, CustomOperation, FieldSpec};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::FieldKind;
 use crate::gazetteer::gazetteer;
-use crate::given::Given;
-use crate::kind::Kind;
+use crate::option_catalog;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
 
 /// Keywords and negative ones together.
-const MOST: usize = 10;
+const MAX_KEYWORDS: usize = 10;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 /// The longest time that may be asked about.
-const LONGEST_MS: i64 = 7 * DAY_MS;
+const MAX_WINDOW_MS: i64 = 7 * DAY_MS;
 
 /// The insights.
-pub static OPERATIONS: &[Custom] = &[Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "searchAdsKeywordInsights",
     "/insights/keywords/search",
     "How many posts hold keywords, and which terms come with them.",
-    search,
+    search_keyword_insights,
 )
-.who(Who::Anyone)
-.often(Often::Insights)
-.searching()
+.requires_role(RequiredRole::Anyone)
+.rate_limited(AdsRateClass::Insights)
+.uses_search()
 .params(&[
-    Field::one_of("granularity", &["DAY", "HOUR"]).required(),
-    Field::new("keywords", Kind::Texts(MOST, 255)).required(),
-    Field::new("start_time", Kind::Time).required(),
-    Field::new("end_time", Kind::Time),
-    Field::text("location", 1, 64),
-    Field::new("negative_keywords", Kind::Texts(MOST, 255)),
+    FieldSpec::one_of("granularity", &["DAY", "HOUR"]).required(),
+    FieldSpec::new("keywords", FieldKind::Texts(MAX_KEYWORDS, 255)).required(),
+    FieldSpec::new("start_time", FieldKind::Time).required(),
+    FieldSpec::new("end_time", FieldKind::Time),
+    FieldSpec::text("location", 1, 64),
+    FieldSpec::new("negative_keywords", FieldKind::Texts(MAX_KEYWORDS, 255)),
 ])];
 
-fn search(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
+fn search_keyword_insights(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
     let mut problems = given.problems.clone();
-    problems.extend(unsound(given));
+    problems.extend(check_keywords(given));
     let since = Time::from_ms(given.int("start_time").unwrap_or(0));
     let until = given.int("end_time").map_or(desk.now(), Time::from_ms);
-    if given.has("start_time") && !is_sound_window(since, until, desk.now()) {
+    if given.has("start_time") && !is_valid_window(since, until, desk.now()) {
         problems.push(AdsProblem {
             code: "INVALID_TIME_WINDOW",
             ..AdsProblem::invalid_parameter(
                 "start_time",
-                crate::kind::instant(since),
+                crate::field_kind::format_time(since),
                 "The time must begin before now and before its end, and last seven days at most",
             )
         });
@@ -60,9 +63,9 @@ fn search(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     if !problems.is_empty() {
         return Err(Refusal::from(problems).into());
     }
-    checked(given)?;
+    ensure_valid_params(given)?;
     let country = match given.text("location") {
-        Some(id) => Some(country(desk, id)?),
+        Some(id) => Some(resolve_country(desk, id)?),
         None => None,
     };
     let wanted = InsightsQuery {
@@ -71,31 +74,31 @@ fn search(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
         since,
         until: until.min(desk.now()),
         country,
-        blocked: choices::blocked(desk.tx)?,
+        blocked: option_catalog::list_blocked_keywords(desk.tx)?,
     };
     let step_ms = match given.text("granularity") {
         Some("HOUR") => HOUR_MS,
         _ => DAY_MS,
     };
     let evaluator = desk.evaluator()?;
-    let snapshot = evaluator.search()?.snapshot();
+    let snapshot = evaluator.post_search()?.snapshot();
     let volume = insights::count_volume(desk.tx, &snapshot, &wanted, step_ms)?;
     let related = evaluator
         .insights
         .find_related_keywords(desk.tx, &snapshot, &wanted)?;
-    Ok(Answer::one(&json!({
+    Ok(OperationOutput::from_value(&json!({
         "related_keywords": *related,
         "post_volume": volume,
         "tweet_volume": volume,
     })))
 }
 
-fn is_sound_window(since: Time, until: Time, now: Time) -> bool {
-    since < until && since < now && until.ms() - since.ms() <= LONGEST_MS
+fn is_valid_window(since: Time, until: Time, now: Time) -> bool {
+    since < until && since < now && until.ms() - since.ms() <= MAX_WINDOW_MS
 }
 
 /// What is wrong with the keywords.
-fn unsound(given: &Given) -> Option<AdsProblem> {
+fn check_keywords(given: &ParsedParams) -> Option<AdsProblem> {
     let names = ["keywords", "negative_keywords"];
     for name in names {
         if let Some(empty) = given
@@ -108,30 +111,30 @@ fn unsound(given: &Given) -> Option<AdsProblem> {
         }
     }
     let count: usize = names.iter().map(|name| given.texts(name).len()).sum();
-    (count > MOST).then(|| {
+    (count > MAX_KEYWORDS).then(|| {
         let message =
-            format!("At most {MOST} keywords and negative keywords together, got {count}");
+            format!("At most {MAX_KEYWORDS} keywords and negative keywords together, got {count}");
         AdsProblem::invalid_parameter("keywords", count.to_string(), message)
     })
 }
 
 /// The country that a place is.
-fn country(desk: &mut Desk<'_, '_>, id: &str) -> Result<InsightsCountry, Error> {
-    let built_in = gazetteer().by_id(id);
+fn resolve_country(desk: &mut AccountContext<'_, '_>, id: &str) -> Result<InsightsCountry, Error> {
+    let built_in = gazetteer().find_by_id(id);
     let code = if let Some(spot) = built_in {
         Some(spot.country).filter(|_| spot.kind == "COUNTRIES")
     } else {
         let added = network::places::find_by_text_id(desk.tx, id)?;
         let added = added.filter(|place| place.kind == "country");
-        added.and_then(|place| Some(gazetteer().country(&place.country_code)?.country))
+        added.and_then(|place| Some(gazetteer().find_country(&place.country_code)?.country))
     };
-    let Some(spot) = code.and_then(|code| gazetteer().country(code)) else {
+    let Some(spot) = code.and_then(|code| gazetteer().find_country(code)) else {
         let message = format!("\"{id}\" is not the id of a country, for location");
         return Err(AdsProblem::invalid_parameter("location", id, message).into());
     };
     let evaluator = desk.evaluator()?;
     Ok(InsightsCountry {
         code: spot.country.to_owned(),
-        residents: evaluator.people_of(desk.tx, &spot.id)?,
+        residents: evaluator.users_in_country(desk.tx, &spot.id)?,
     })
 }

@@ -7,19 +7,24 @@ use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 use store::records;
 
-use crate::access::Who;
-use crate::change::Change;
-use crate::declare::{Custom, Field, Filter, Gate, Need, Often, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::kind::Kind;
-use crate::record::Record;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    AdsRateClass, CustomOperation, FeatureGate, FieldRequirement, FieldSpec, ListFilter, Resource,
+    ResourceVerb, ValidationRule,
+};
+use crate::field_kind::FieldKind;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::account_apps;
-use crate::resources::bidding::{CURRENCIES, is_bid, is_whole};
-use crate::resources::campaigns::{self, CAMPAIGN, not_draft_again, within_total};
-use crate::resources::categories::of_businesses;
+use crate::resources::bidding_rules::{CURRENCIES, validate_amount, validate_bid};
+use crate::resources::campaigns::{
+    self, CAMPAIGN, validate_daily_below_total, validate_status_transition,
+};
+use crate::resources::categories::expand_business_categories;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::{accounts, features, promotable_users, servability, targeting_criteria};
-use objectives::of_objective;
+use objectives::objective_rules;
 pub use objectives::{GOALS, OBJECTIVES, PAY_BY};
 
 /// A line item.
@@ -27,112 +32,126 @@ pub static LINE_ITEM: Resource = Resource {
     name: "line_item",
     id: VocabularyWord::same_in_both("line_item_id"),
     path: "line_items",
-    about: "line item",
+    label: "line item",
     not_found: "LINE_ITEM_NOT_FOUND",
     fields: &[
-        Field::text("name", 1, 255),
-        Field::parent("campaign_id", &CAMPAIGN).required(),
-        Field::reference("funding_instrument_id", &FUNDING_INSTRUMENT).kept(),
-        Field::one_of("currency", CURRENCIES).kept(),
-        Field::new("product_type", Kind::Word(PRODUCTS))
+        FieldSpec::text("name", 1, 255),
+        FieldSpec::parent("campaign_id", &CAMPAIGN).required(),
+        FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).set_by_server(),
+        FieldSpec::one_of("currency", CURRENCIES).set_by_server(),
+        FieldSpec::new("product_type", FieldKind::Word(PRODUCTS))
             .required()
-            .fixed(),
-        Field::one_of("objective", OBJECTIVES)
+            .immutable(),
+        FieldSpec::one_of("objective", OBJECTIVES)
             .required()
-            .fixed()
-            .gated(&[Gate::new("PREROLL_VIEWS_OBJECTIVE").of(&["PREROLL_VIEWS"])]),
-        Field::one_of("goal", GOALS),
-        Field::one_of("pay_by", PAY_BY).gated(&[Gate::new("WEBSITE_CLICKS_CPM_BILLING")
-            .of(&["IMPRESSION"])
-            .beside("objective", "WEBSITE_CLICKS")]),
-        Field::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]),
-        Field::new("placements", Kind::SomeOf(PLACEMENTS))
+            .immutable()
+            .requires_features(&[
+                FeatureGate::new("PREROLL_VIEWS_OBJECTIVE").for_values(&["PREROLL_VIEWS"])
+            ]),
+        FieldSpec::one_of("goal", GOALS),
+        FieldSpec::one_of("pay_by", PAY_BY).requires_features(&[FeatureGate::new(
+            "WEBSITE_CLICKS_CPM_BILLING",
+        )
+        .for_values(&["IMPRESSION"])
+        .only_if_field("objective", "WEBSITE_CLICKS")]),
+        FieldSpec::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]),
+        FieldSpec::new("placements", FieldKind::SomeOf(PLACEMENTS))
             .required()
-            .fixed(),
-        Field::money(BID),
-        Field::money("target_cpa_local_micro").kept(),
-        Field::money(DAILY),
-        Field::money(TOTAL),
-        Field::new("standard_delivery", Kind::Bool).fixed(),
-        Field::new("start_time", Kind::Time),
-        Field::new("end_time", Kind::Time),
-        Field::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).or("ACTIVE"),
-        Field::new("frequency_cap", Kind::Int(1, 1_000_000))
-            .gated(&[Gate::new("REACH_FREQUENCY_CAP")]),
-        Field::new("duration_in_days", Kind::Int(1, 30)),
-        Field::one_of("audience_expansion", &["BROAD", "DEFINED", "EXPANDED"]),
-        Field::text("advertiser_domain", 1, 255),
-        Field::new("categories", Kind::Texts(100, 16)),
-        Field::new("advertiser_user_id", Kind::User),
-        Field::text("primary_web_event_tag", 1, 32),
-        Field::text("android_app_store_identifier", 1, 255),
-        Field::text("ios_app_store_identifier", 1, 255),
-        Field::new("automatic_post_promotion", Kind::Bool)
-            .older("automatic_tweet_promotion")
-            .kept(),
-        Field::one_of("creative_source", &["MANUAL"])
-            .kept()
-            .or("MANUAL"),
-        Field::new("creatives", Kind::Int(0, i64::MAX))
-            .kept()
+            .immutable(),
+        FieldSpec::money(BID_AMOUNT),
+        FieldSpec::money("target_cpa_local_micro").set_by_server(),
+        FieldSpec::money(DAILY_BUDGET),
+        FieldSpec::money(TOTAL_BUDGET),
+        FieldSpec::new("standard_delivery", FieldKind::Bool).immutable(),
+        FieldSpec::new("start_time", FieldKind::Time),
+        FieldSpec::new("end_time", FieldKind::Time),
+        FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).default_word("ACTIVE"),
+        FieldSpec::new("frequency_cap", FieldKind::Int(1, 1_000_000))
+            .requires_features(&[FeatureGate::new("REACH_FREQUENCY_CAP")]),
+        FieldSpec::new("duration_in_days", FieldKind::Int(1, 30)),
+        FieldSpec::one_of("audience_expansion", &["BROAD", "DEFINED", "EXPANDED"]),
+        FieldSpec::text("advertiser_domain", 1, 255),
+        FieldSpec::new("categories", FieldKind::Texts(100, 16)),
+        FieldSpec::new("advertiser_user_id", FieldKind::User),
+        FieldSpec::text("primary_web_event_tag", 1, 32),
+        FieldSpec::text("android_app_store_identifier", 1, 255),
+        FieldSpec::text("ios_app_store_identifier", 1, 255),
+        FieldSpec::new("automatic_post_promotion", FieldKind::Bool)
+            .legacy_name("automatic_tweet_promotion")
+            .set_by_server(),
+        FieldSpec::one_of("creative_source", &["MANUAL"])
+            .set_by_server()
+            .default_word("MANUAL"),
+        FieldSpec::new("creatives", FieldKind::Int(0, i64::MAX))
+            .set_by_server()
             .hidden()
-            .or_number(0),
-        Field::new("serves", Kind::Time).kept().hidden(),
+            .default_number(0),
+        FieldSpec::new("serves", FieldKind::Time)
+            .set_by_server()
+            .hidden(),
         // It targets audiences, and none of them comes to enough people any more.
-        Field::new("unreached", Kind::Bool).kept().hidden(),
+        FieldSpec::new("unreached", FieldKind::Bool)
+            .set_by_server()
+            .hidden(),
     ],
     filters: &[
-        Filter::ids("campaign_ids", "campaign_id", &CAMPAIGN),
-        Filter::ids(
+        ListFilter::ids("campaign_ids", "campaign_id", &CAMPAIGN),
+        ListFilter::ids(
             "funding_instrument_ids",
             "funding_instrument_id",
             &FUNDING_INSTRUMENT,
         ),
-        Filter::ids("line_item_ids", "id", &LINE_ITEM),
+        ListFilter::ids("line_item_ids", "id", &LINE_ITEM),
     ],
-    sorts: &[BID, DAILY, TOTAL, "start_time", "end_time"],
-    prefix: 255,
-    drafts: true,
-    batch: 40,
-    often: Often::More,
+    sort_fields: &[
+        BID_AMOUNT,
+        DAILY_BUDGET,
+        TOTAL_BUDGET,
+        "start_time",
+        "end_time",
+    ],
+    max_name_prefix: 255,
+    has_drafts: true,
+    max_batch_items: 40,
+    rate_class: AdsRateClass::High,
     rules: &[
-        Rule::Own(ends_after_it_starts),
-        Rule::Own(within_its_total),
-        Rule::Own(not_draft_again),
-        Rule::Own(objectives::suits),
-        Rule::Own(has_what_its_objective_needs),
-        Rule::Own(has_legal_placements),
-        Rule::Own(caps_what_can_be_capped),
-        Rule::Beside("campaign_id", keeps_within_its_campaign),
-        Rule::Within(is_for_a_user_of_the_account),
-        Rule::Within(fill),
-        Rule::Within(is_like_its_siblings),
-        Rule::Within(is_one_of_so_many),
-        Rule::Within(covers_what_is_spent),
+        ValidationRule::OnRecord(validate_time_range),
+        ValidationRule::OnRecord(validate_daily_budget),
+        ValidationRule::OnRecord(validate_status_transition),
+        ValidationRule::OnRecord(objectives::validate_objective),
+        ValidationRule::OnRecord(validate_objective_fields),
+        ValidationRule::OnRecord(validate_placements),
+        ValidationRule::OnRecord(validate_frequency_cap),
+        ValidationRule::OnReference("campaign_id", validate_campaign_limits),
+        ValidationRule::InContext(validate_advertiser_user),
+        ValidationRule::InContext(fill_defaults),
+        ValidationRule::InContext(validate_siblings),
+        ValidationRule::InContext(enforce_line_item_limit),
+        ValidationRule::InContext(validate_total_budget),
     ],
-    history: "LINE_ITEM",
-    after: Some(after),
+    history_name: "LINE_ITEM",
+    after_change: Some(sync_apps_and_campaign),
     ..Resource::DEFAULT
 };
 
-const BID: &str = "bid_amount_local_micro";
-const DAILY: &str = "daily_budget_amount_local_micro";
-const TOTAL: &str = "total_budget_amount_local_micro";
+const BID_AMOUNT: &str = "bid_amount_local_micro";
+const DAILY_BUDGET: &str = "daily_budget_amount_local_micro";
+const TOTAL_BUDGET: &str = "total_budget_amount_local_micro";
 /// Line items of one campaign.
-const PER_CAMPAIGN: usize = 100;
+const MAX_PER_CAMPAIGN: usize = 100;
 
 /// What can be done with them beside that.
-pub static OPERATIONS: &[Custom] = &[Custom::change(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "PUT",
     "activateAdsLineItem",
     "line_items/{line_item_id}/activate",
     "Makes a line item active.",
     |desk, given| campaigns::activate(desk, &LINE_ITEM, given),
 )
-.who(Who::CampaignWriter)
-.params(&[Field::reference("line_item_id", &LINE_ITEM)
+.requires_role(RequiredRole::CampaignWriter)
+.params(&[FieldSpec::reference("line_item_id", &LINE_ITEM)
     .required()
-    .update(Need::Must)])];
+    .update(FieldRequirement::Required)])];
 
 /// What a line item sells.
 pub const PRODUCTS: &[VocabularyWord] = &[
@@ -158,7 +177,7 @@ pub const PLACEMENTS: &[&str] = &[
     "TWITTER_TIMELINE",
 ];
 
-fn ends_after_it_starts(change: &Change) -> Result<(), AdsProblem> {
+fn validate_time_range(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     match (record.int("start_time"), record.int("end_time")) {
         (Some(start), Some(end)) if end <= start => {
@@ -169,11 +188,11 @@ fn ends_after_it_starts(change: &Change) -> Result<(), AdsProblem> {
     }
 }
 
-fn within_its_total(change: &Change) -> Result<(), AdsProblem> {
-    within_total(&change.record)
+fn validate_daily_budget(change: &RecordChange) -> Result<(), AdsProblem> {
+    validate_daily_below_total(&change.record)
 }
 
-fn has_what_its_objective_needs(change: &Change) -> Result<(), AdsProblem> {
+fn validate_objective_fields(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let needs = |name: &'static str, why: &str| -> Result<(), AdsProblem> {
         let problem = AdsProblem {
@@ -207,7 +226,7 @@ fn has_what_its_objective_needs(change: &Change) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn has_legal_placements(change: &Change) -> Result<(), AdsProblem> {
+fn validate_placements(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let placements = record.texts("placements");
     let refuse = |message: String| {
@@ -232,7 +251,7 @@ fn has_legal_placements(change: &Change) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn caps_what_can_be_capped(change: &Change) -> Result<(), AdsProblem> {
+fn validate_frequency_cap(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let days = record.int("duration_in_days");
     if days.is_some_and(|days| ![1, 7, 30].contains(&days)) {
@@ -265,41 +284,46 @@ fn caps_what_can_be_capped(change: &Change) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn keeps_within_its_campaign(change: &Change, campaign: &Record) -> Result<(), AdsProblem> {
+fn validate_campaign_limits(change: &RecordChange, campaign: &AdsRecord) -> Result<(), AdsProblem> {
     let record = &change.record;
     let shares = campaign.text("budget_optimization") != "LINE_ITEM";
     let currency = campaign.text("currency");
-    for name in [DAILY, TOTAL] {
+    for name in [DAILY_BUDGET, TOTAL_BUDGET] {
         if shares && record.get(name).is_some() {
             let message = "The budget is set on the campaign";
             return Err(AdsProblem::invalid_attribute(name, message));
         }
-        is_whole(name, record.int(name), currency)?;
+        validate_amount(name, record.int(name), currency)?;
     }
-    is_bid(BID, record.int(BID), currency)?;
-    let above = |name: &'static str, of: &Record, than: &str| {
+    validate_bid(BID_AMOUNT, record.int(BID_AMOUNT), currency)?;
+    let above = |name: &'static str, of: &AdsRecord, than: &str| {
         let amount = record.int(name).unwrap_or(0);
         of.int(than).is_some_and(|most| amount > most)
     };
-    if above(TOTAL, campaign, TOTAL) {
+    if above(TOTAL_BUDGET, campaign, TOTAL_BUDGET) {
         let message = "The total budget must not be above the campaign's";
-        return Err(AdsProblem::invalid_attribute(TOTAL, message));
+        return Err(AdsProblem::invalid_attribute(TOTAL_BUDGET, message));
     }
-    if above(BID, campaign, DAILY) || above(BID, campaign, TOTAL) {
+    if above(BID_AMOUNT, campaign, DAILY_BUDGET) || above(BID_AMOUNT, campaign, TOTAL_BUDGET) {
         let message = "The bid must not be above the campaign's budget";
-        return Err(AdsProblem::invalid_attribute(BID, message));
+        return Err(AdsProblem::invalid_attribute(BID_AMOUNT, message));
     }
     Ok(())
 }
 
 /// What is advertised is somebody's whom the account may promote.
-fn is_for_a_user_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn validate_advertiser_user(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
     const NAME: &str = "advertiser_user_id";
-    let user = change.record.int(NAME).filter(|_| change.sent(NAME));
-    let Some(user) = user.filter(|_| change.verb != Verb::Delete && change.changes(NAME)) else {
+    let user = change.record.int(NAME).filter(|_| change.was_sent(NAME));
+    let Some(user) =
+        user.filter(|_| change.verb != ResourceVerb::Delete && change.changes_field(NAME))
+    else {
         return Ok(());
     };
-    if promotable_users::of_user(desk, base::UserId::new(user))?.is_some() {
+    if promotable_users::find_by_user(desk, base::UserId::new(user))?.is_some() {
         return Ok(());
     }
     let message = format!("The user {user} is not promoted by this account");
@@ -309,14 +333,17 @@ fn is_for_a_user_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) ->
 }
 
 /// What follows from the campaign, the objective and the account.
-fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn fill_defaults(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let now = desk.now();
     if change.is_new() {
         let id = change.record.int("campaign_id").unwrap_or(0);
-        let campaign = desk.need(&CAMPAIGN, id)?;
+        let campaign = desk.require_record(&CAMPAIGN, id)?;
         change
             .record
             .set("currency", campaign.text("currency").to_owned());
@@ -326,13 +353,13 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
         );
     }
     if change.record.get("advertiser_user_id").is_none() {
-        let full = promotable_users::full(desk)?;
+        let full = promotable_users::find_own_user(desk)?;
         change
             .record
             .set("advertiser_user_id", full.map(base::Id::get));
     }
     let record = &mut change.record;
-    let usual = of_objective(record.text("objective"));
+    let usual = objective_rules(record.text("objective"));
     for (name, value) in [
         ("goal", usual.goals),
         ("pay_by", usual.pay_by),
@@ -342,19 +369,19 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
             continue;
         }
         for value in value {
-            if features::may_have(desk, record, name, value)? {
+            if features::may_set_value(desk, record, name, value)? {
                 record.set(name, *value);
                 break;
             }
         }
     }
     if record.text("bid_strategy") == "AUTO" {
-        record.set(BID, Value::Null);
-    } else if record.get(BID).is_none() {
-        return Err(AdsProblem::missing_parameter(BID).into());
+        record.set(BID_AMOUNT, Value::Null);
+    } else if record.get(BID_AMOUNT).is_none() {
+        return Err(AdsProblem::missing_parameter(BID_AMOUNT).into());
     }
     if record.text("objective") == "PREROLL_VIEWS" {
-        let Some(all) = of_businesses(&record.texts("categories")) else {
+        let Some(all) = expand_business_categories(&record.texts("categories")) else {
             let message = "PREROLL_VIEWS needs the categories of one or two kinds of business";
             return Err(AdsProblem::invalid_attribute("categories", message).into());
         };
@@ -363,7 +390,7 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if record.get("start_time").is_none() {
         record.set("start_time", now.ms() / 1000 * 1000);
     }
-    note_service(record);
+    update_serves_until(record);
     Ok(())
 }
 
@@ -372,22 +399,25 @@ const NEVER: i64 = i64::MAX;
 
 /// Notes until when a line item may be served as far as it depends on itself: those that may are
 /// found by that.
-fn note_service(record: &mut Record) {
+fn update_serves_until(record: &mut AdsRecord) {
     let serves = record.text("entity_status") == "ACTIVE" && servability::is_complete(record);
     let until = record.int("end_time").unwrap_or(NEVER);
     record.set("serves", serves.then_some(until));
 }
 
 /// An account has only so many line items that are no drafts.
-fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    let counts = |record: &Record| !record.deleted && record.text("entity_status") != "DRAFT";
+fn enforce_line_item_limit(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
-    if change.verb == Verb::Delete || before || !counts(&change.record) {
+    if change.verb == ResourceVerb::Delete || before || !counts(&change.record) {
         return Ok(());
     }
     let account = &desk.account()?.record;
     let (account, limit) = (account.id, account.int("line_item_limit"));
-    let limit = limit.unwrap_or(accounts::MOST_LINE_ITEMS);
+    let limit = limit.unwrap_or(accounts::MAX_LINE_ITEMS);
     if records::count(desk.tx, LINE_ITEM.name, account)? < limit {
         return Ok(());
     }
@@ -396,15 +426,18 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
 }
 
 /// Line items of a campaign have one objective and sell one product; there are only so many.
-fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb != Verb::Create {
+fn validate_siblings(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb != ResourceVerb::Create {
         return Ok(());
     }
     let campaign = change.record.int("campaign_id").unwrap_or(0);
-    let siblings = desk.with(&LINE_ITEM, "campaign_id", campaign)?;
-    let live: Vec<&Record> = siblings.iter().filter(|item| !item.deleted).collect();
-    if live.len() >= PER_CAMPAIGN {
-        let message = format!("The campaign has {PER_CAMPAIGN} line items, which is its limit");
+    let siblings = desk.list_records(&LINE_ITEM, "campaign_id", campaign)?;
+    let live: Vec<&AdsRecord> = siblings.iter().filter(|item| !item.deleted).collect();
+    if live.len() >= MAX_PER_CAMPAIGN {
+        let message = format!("The campaign has {MAX_PER_CAMPAIGN} line items, which is its limit");
         return Err(AdsProblem::new("TOO_MANY_LINE_ITEMS", message).into());
     }
     for (name, what) in [
@@ -425,29 +458,35 @@ fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<
     Ok(())
 }
 
-fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    campaigns::covers(desk, change, store::ledger::AdEntity::LineItem)
+fn validate_total_budget(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    campaigns::validate_total_covers_spend(desk, change, store::ledger::AdEntity::LineItem)
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
+fn sync_apps_and_campaign(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<(), Error> {
     let record = &change.record;
     for (system, platform, name) in [
         ("Android", "1", "android_app_store_identifier"),
         ("iOS", "0", "ios_app_store_identifier"),
     ] {
-        account_apps::note(desk, system, record.text(name))?;
-        let is_set = change.verb != Verb::Delete && record.get(name).is_some();
-        if is_set && change.changes(name) {
+        account_apps::ensure_app(desk, system, record.text(name))?;
+        let is_set = change.verb != ResourceVerb::Delete && record.get(name).is_some();
+        if is_set && change.changes_field(name) {
             // An app is for those whose devices it runs on.
             targeting_criteria::add_platform(desk, record.id, platform)?;
         }
     }
-    campaigns::sum_up(desk, change.record.int("campaign_id").unwrap_or(0))
+    campaigns::update_campaign_summary(desk, change.record.int("campaign_id").unwrap_or(0))
 }
 
 /// Counts what a line item shows, after that changed.
-pub fn count_creatives(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Error> {
-    let Some(mut item) = desk.find(&LINE_ITEM, id)? else {
+pub fn count_creatives(desk: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
+    let Some(mut item) = desk.find_record(&LINE_ITEM, id)? else {
         return Ok(());
     };
     let account = desk.account_id()?;
@@ -459,31 +498,39 @@ pub fn count_creatives(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Error> {
         return Ok(());
     }
     item.set("creatives", creatives);
-    note_service(&mut item);
-    desk.keep(&item)?;
-    campaigns::sum_up(desk, item.int("campaign_id").unwrap_or(0))
+    update_serves_until(&mut item);
+    desk.save_record(&item)?;
+    campaigns::update_campaign_summary(desk, item.int("campaign_id").unwrap_or(0))
 }
 
 /// Notes whether a line item has nobody left whom it could be shown to.
-pub fn set_unreached(desk: &mut Desk<'_, '_>, id: i64, unreached: bool) -> Result<(), Error> {
-    let Some(mut item) = desk.find(&LINE_ITEM, id)? else {
+pub fn set_unreached(
+    desk: &mut AccountContext<'_, '_>,
+    id: i64,
+    unreached: bool,
+) -> Result<(), Error> {
+    let Some(mut item) = desk.find_record(&LINE_ITEM, id)? else {
         return Ok(());
     };
     if item.flag("unreached") == unreached {
         return Ok(());
     }
     item.set("unreached", i64::from(unreached));
-    note_service(&mut item);
-    desk.keep(&item)?;
-    campaigns::sum_up(desk, item.int("campaign_id").unwrap_or(0))
+    update_serves_until(&mut item);
+    desk.save_record(&item)?;
+    campaigns::update_campaign_summary(desk, item.int("campaign_id").unwrap_or(0))
 }
 
 /// Adds a placement that follows from something else.
-pub fn add_placement(desk: &mut Desk<'_, '_>, item: &Record, placement: &str) -> Result<(), Error> {
+pub fn add_placement(
+    desk: &mut AccountContext<'_, '_>,
+    item: &AdsRecord,
+    placement: &str,
+) -> Result<(), Error> {
     if item.has("placements", placement) || item.has("placements", "ALL_ON_TWITTER") {
         return Ok(());
     }
-    let Some(mut item) = desk.find(&LINE_ITEM, item.id)? else {
+    let Some(mut item) = desk.find_record(&LINE_ITEM, item.id)? else {
         return Ok(());
     };
     let mut placements: Vec<&str> = item.texts("placements");
@@ -491,11 +538,15 @@ pub fn add_placement(desk: &mut Desk<'_, '_>, item: &Record, placement: &str) ->
     let placements = json!(placements);
     item.set("placements", placements);
     item.updated_at = desk.now();
-    desk.keep(&item)
+    desk.save_record(&item)
 }
 
 /// Refuses line items that sell something else.
-pub fn sells(item: &Record, products: &[&str], what: &str) -> Result<(), AdsProblem> {
+pub fn require_product_type(
+    item: &AdsRecord,
+    products: &[&str],
+    what: &str,
+) -> Result<(), AdsProblem> {
     if products.contains(&item.text("product_type")) {
         return Ok(());
     }

@@ -3,12 +3,12 @@
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 
-use crate::change::Change;
-use crate::declare::{Field, Filter, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::kind::Kind;
-use crate::record::Record;
-use crate::resources::account_media::{ACCOUNT_MEDIA, TYPES};
+use crate::account_context::AccountContext;
+use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use crate::field_kind::FieldKind;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::resources::account_media::{ACCOUNT_MEDIA, CREATIVE_TYPES};
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::line_items::{LINE_ITEM, count_creatives};
 
@@ -17,40 +17,47 @@ pub static MEDIA_CREATIVE: Resource = Resource {
     name: "media_creative",
     id: VocabularyWord::same_in_both("media_creative_id"),
     path: "media_creatives",
-    about: "media creative",
+    label: "media creative",
     not_found: "MEDIA_CREATIVE_NOT_FOUND",
     fields: &[
-        Field::parent("line_item_id", &LINE_ITEM).required(),
-        Field::reference("account_media_id", &ACCOUNT_MEDIA).required(),
-        Field::url("landing_url").fixed(),
-        Field::one_of("creative_type", TYPES).kept(),
-        Field::one_of("entity_status", &["ACTIVE"])
-            .kept()
-            .or("ACTIVE"),
-        Field::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
-            .kept()
-            .or("ACCEPTED"),
-        Field::reference("campaign_id", &CAMPAIGN).kept().hidden(),
+        FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
+        FieldSpec::reference("account_media_id", &ACCOUNT_MEDIA).required(),
+        FieldSpec::url("landing_url").immutable(),
+        FieldSpec::one_of("creative_type", CREATIVE_TYPES).set_by_server(),
+        FieldSpec::one_of("entity_status", &["ACTIVE"])
+            .set_by_server()
+            .default_word("ACTIVE"),
+        FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
+            .set_by_server()
+            .default_word("ACCEPTED"),
+        FieldSpec::reference("campaign_id", &CAMPAIGN)
+            .set_by_server()
+            .hidden(),
     ],
     filters: &[
-        Filter::new(
+        ListFilter::new(
             "campaign_id",
             "campaign_id",
-            Kind::Reference(&CAMPAIGN, false),
+            FieldKind::Reference(&CAMPAIGN, false),
         ),
-        Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
-        Filter::ids("media_creative_ids", "id", &MEDIA_CREATIVE),
+        ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
+        ListFilter::ids("media_creative_ids", "id", &MEDIA_CREATIVE),
     ],
-    verbs: &[Verb::List, Verb::Get, Verb::Create, Verb::Delete],
+    verbs: &[
+        ResourceVerb::List,
+        ResourceVerb::Get,
+        ResourceVerb::Create,
+        ResourceVerb::Delete,
+    ],
     rules: &[
-        Rule::Beside("line_item_id", leads_somewhere),
-        Rule::Within(suits),
+        ValidationRule::OnReference("line_item_id", validate_landing_url),
+        ValidationRule::InContext(validate_creative_type),
     ],
-    after: Some(after),
+    after_change: Some(recount_creatives),
     ..Resource::DEFAULT
 };
 
-fn leads_somewhere(change: &Change, item: &Record) -> Result<(), AdsProblem> {
+fn validate_landing_url(change: &RecordChange, item: &AdsRecord) -> Result<(), AdsProblem> {
     let clicks = item.text("objective") == "WEBSITE_CLICKS";
     if clicks && change.record.get("landing_url").is_none() {
         let problem = AdsProblem {
@@ -66,13 +73,16 @@ fn leads_somewhere(change: &Change, item: &Record) -> Result<(), AdsProblem> {
 }
 
 /// What is shown before videos goes into line items for that; pictures go into other apps.
-fn suits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn validate_creative_type(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let id = |name| change.record.int(name).unwrap_or(0);
-    let item = desk.need(&LINE_ITEM, id("line_item_id"))?;
-    let media = desk.need(&ACCOUNT_MEDIA, id("account_media_id"))?;
+    let item = desk.require_record(&LINE_ITEM, id("line_item_id"))?;
+    let media = desk.require_record(&ACCOUNT_MEDIA, id("account_media_id"))?;
     let kind = media.text("creative_type").to_owned();
     let before_videos = matches!(kind.as_str(), "PREROLL" | "VAST_PREROLL");
     let outside = item
@@ -97,6 +107,9 @@ fn suits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     Ok(())
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
+fn recount_creatives(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<(), Error> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }

@@ -1,24 +1,24 @@
 //! The resources, a file each. A new one is written in a file of its own and named here.
 
-pub mod access;
 pub mod account_apps;
 pub mod account_history;
 pub mod account_media;
 pub mod account_posts;
 pub mod accounts;
+pub mod all_cards;
 pub mod audience_estimates;
 pub mod audience_permissions;
+pub mod audience_targeting;
 pub mod audience_users;
-pub mod audiences_targeted;
-pub mod bidding;
+pub mod bidding_rules;
 pub mod campaigns;
 pub mod card_components;
 pub mod card_media;
 pub mod cards;
-pub mod cards_of_any_kind;
 pub mod categories;
 pub mod compositions;
 pub mod conversation_cards;
+pub mod create_post;
 pub mod curated_categories;
 pub mod custom_audiences;
 pub mod do_not_reach_lists;
@@ -31,7 +31,6 @@ pub mod line_items;
 pub mod media_creatives;
 pub mod media_library;
 pub mod poll_cards;
-pub mod posting;
 pub mod posts;
 pub mod preroll_call_to_actions;
 pub mod promotable_users;
@@ -47,11 +46,12 @@ pub mod targeting_options;
 pub mod targeting_suggestions;
 pub mod tax_settings;
 pub mod tracking_tags;
+pub mod user_access;
 pub mod user_settings;
 
 use store::records::RecordIndex;
 
-use crate::declare::{Custom, Reference, Resource};
+use crate::declaration::{CustomOperation, ReferenceList, Resource};
 
 /// What belongs to an account.
 pub static RESOURCES: &[&Resource] = &[
@@ -89,15 +89,15 @@ pub static RESOURCES: &[&Resource] = &[
 ];
 
 /// Operations that are written by hand.
-pub static CUSTOM: &[&[Custom]] = &[
+pub static CUSTOM_OPERATIONS: &[&[CustomOperation]] = &[
     crate::analytics::OPERATIONS,
     accounts::OPERATIONS,
-    access::OPERATIONS,
+    user_access::OPERATIONS,
     account_history::OPERATIONS,
     audience_estimates::OPERATIONS,
     features::OPERATIONS,
     keyword_insights::OPERATIONS,
-    cards_of_any_kind::OPERATIONS,
+    all_cards::OPERATIONS,
     campaigns::OPERATIONS,
     line_items::OPERATIONS,
     categories::OPERATIONS,
@@ -105,7 +105,7 @@ pub static CUSTOM: &[&[Custom]] = &[
     curated_categories::OPERATIONS,
     promoted_posts::OPERATIONS,
     draft_posts::OPERATIONS,
-    posting::OPERATIONS,
+    create_post::OPERATIONS,
     posts::OPERATIONS,
     scheduled_posts::OPERATIONS,
     media_library::OPERATIONS,
@@ -120,7 +120,7 @@ pub static CUSTOM: &[&[Custom]] = &[
 ];
 
 /// What is the same for all accounts.
-pub static REFERENCES: &[&[Reference]] = &[bidding::REFERENCES, categories::REFERENCES];
+pub static REFERENCES: &[&[ReferenceList]] = &[bidding_rules::REFERENCES, categories::REFERENCES];
 
 /// Indexes beyond those that filters and orders lead to.
 pub static INDEXES: &[RecordIndex] = &[
@@ -148,7 +148,7 @@ pub static INDEXES: &[RecordIndex] = &[
 ];
 
 /// A number for some texts, by which they are found again.
-pub fn key(texts: &[&str]) -> i64 {
+pub fn hash_key(texts: &[&str]) -> i64 {
     let digest = base::secret::digest(&texts.join("\u{0}"));
     let bytes = digest.first_chunk::<8>().copied().unwrap_or_default();
     i64::from_be_bytes(bytes) & i64::MAX

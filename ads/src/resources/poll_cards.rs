@@ -5,53 +5,62 @@ use base::{Error, PostId, Time, VocabularyWord};
 use serde_json::Value;
 use store::polls::{self, Poll, PollChoice};
 
-use crate::access::Who;
-use crate::change::Change;
-use crate::declare::{Delete, Field, Filter, Gate, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::kind::{Kind, instant};
-use crate::record::Record;
-use crate::resources::card_media::{self, Frame, Known};
-use crate::resources::cards_of_any_kind::SEQUENCE;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use crate::field_kind::{FieldKind, format_time};
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::resources::all_cards::SHORT_CARD_SEQUENCE;
+use crate::resources::card_media::{self, AspectRatio, MediaByKey};
 
 /// A poll card.
 pub static POLL_CARD: Resource = Resource {
     name: "poll_card",
     id: VocabularyWord::same_in_both("card_id"),
     path: "cards/poll",
-    about: "poll card",
+    label: "poll card",
     not_found: "CARD_NOT_FOUND",
-    sequence: SEQUENCE,
+    sequence: SHORT_CARD_SEQUENCE,
     fields: &[
-        Field::text("name", 1, 80).required(),
-        Field::text("first_choice", 1, 25).required().hidden(),
-        Field::text("second_choice", 1, 25).required().hidden(),
-        Field::text("third_choice", 1, 25).hidden(),
-        Field::text("fourth_choice", 1, 25).hidden(),
-        Field::new("duration_in_minutes", Kind::Int(5, 10_080))
+        FieldSpec::text("name", 1, 80).required(),
+        FieldSpec::text("first_choice", 1, 25).required().hidden(),
+        FieldSpec::text("second_choice", 1, 25).required().hidden(),
+        FieldSpec::text("third_choice", 1, 25).hidden(),
+        FieldSpec::text("fourth_choice", 1, 25).hidden(),
+        FieldSpec::new("duration_in_minutes", FieldKind::Int(5, 10_080))
             .required()
             .hidden(),
-        Field::new("media_key", Kind::MediaKey)
+        FieldSpec::new("media_key", FieldKind::MediaKey)
             .hidden()
-            .gated(&[Gate::new("PROMOTED_MEDIA_POLLS").always()]),
-        Field::one_of("card_type", &["TEXT_POLLS", "IMAGE_POLLS", "VIDEO_POLLS"])
-            .kept()
-            .or("TEXT_POLLS"),
-        Field::new("uri", Kind::Long).kept().hidden(),
+            .requires_features(&[FeatureGate::new("PROMOTED_MEDIA_POLLS").applies_always()]),
+        FieldSpec::one_of("card_type", &["TEXT_POLLS", "IMAGE_POLLS", "VIDEO_POLLS"])
+            .set_by_server()
+            .default_word("TEXT_POLLS"),
+        FieldSpec::new("uri", FieldKind::Long)
+            .set_by_server()
+            .hidden(),
     ],
-    filters: &[Filter::ids("card_ids", "id", &POLL_CARD)],
-    prefix: 80,
-    verbs: &[Verb::List, Verb::Get, Verb::Create, Verb::Delete],
-    reads: Who::CreativeReader,
-    writes: Who::CreativeWriter,
+    filters: &[ListFilter::ids("card_ids", "id", &POLL_CARD)],
+    max_name_prefix: 80,
+    verbs: &[
+        ResourceVerb::List,
+        ResourceVerb::Get,
+        ResourceVerb::Create,
+        ResourceVerb::Delete,
+    ],
+    read_role: RequiredRole::CreativeReader,
+    write_role: RequiredRole::CreativeWriter,
     rules: &[
-        Rule::Own(has_words_to_choose),
-        Rule::Own(has_no_gap),
-        Rule::Within(open),
+        ValidationRule::OnRecord(validate_choices),
+        ValidationRule::OnRecord(validate_choice_order),
+        ValidationRule::InContext(sync_poll),
     ],
-    delete: Delete::Hard,
-    echoes: &[("card_type", "poll")],
-    computed: Some(computed),
+    delete_mode: DeleteMode::Hard,
+    constant_echo: &[("card_type", "poll")],
+    compute_fields: Some(computed_fields),
     ..Resource::DEFAULT
 };
 
@@ -63,7 +72,7 @@ const CHOICES: [&str; 4] = [
 ];
 const MINUTE_MS: i64 = 60_000;
 
-fn has_words_to_choose(change: &Change) -> Result<(), AdsProblem> {
+fn validate_choices(change: &RecordChange) -> Result<(), AdsProblem> {
     let blank = |name: &&&str| {
         let text = change.record.text(name);
         !text.is_empty() && text.trim().is_empty()
@@ -77,7 +86,7 @@ fn has_words_to_choose(change: &Change) -> Result<(), AdsProblem> {
     }
 }
 
-fn has_no_gap(change: &Change) -> Result<(), AdsProblem> {
+fn validate_choice_order(change: &RecordChange) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
     if has("fourth_choice") && !has("third_choice") {
         return Err(AdsProblem {
@@ -89,27 +98,27 @@ fn has_no_gap(change: &Change) -> Result<(), AdsProblem> {
 }
 
 /// The poll itself opens with the card and goes with it.
-fn open(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn sync_poll(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let key = change.record.text("media_key").to_owned();
     let keys: Vec<&str> = Some(key.as_str())
         .filter(|key| !key.is_empty())
         .into_iter()
         .collect();
-    if change.verb == Verb::Delete {
+    if change.verb == ResourceVerb::Delete {
         polls::delete_standalone(desk.tx, change.record.int("uri").unwrap_or(0))?;
-        return card_media::carry(desk, &keys, &[]);
+        return card_media::update_media_references(desk, &keys, &[]);
     }
     if !keys.is_empty() {
-        let media = card_media::need(desk, "media_key", &key)?;
+        let media = card_media::require_usable_media(desk, "media_key", &key)?;
         let kind = if card_media::is_image(&media) {
-            card_media::check_image("media_key", &media, &[Frame::Wide])?;
+            card_media::check_image("media_key", &media, &[AspectRatio::Wide])?;
             "IMAGE_POLLS"
         } else {
-            card_media::check_video("media_key", &media, &[Frame::Film])?;
+            card_media::check_video("media_key", &media, &[AspectRatio::Widescreen])?;
             "VIDEO_POLLS"
         };
         change.record.set("card_type", kind);
-        card_media::carry(desk, &[], &keys)?;
+        card_media::update_media_references(desk, &[], &keys)?;
     }
     let id = desk.tx.next_id::<base::id::marker::PollMarker>().get();
     change.record.set("uri", id);
@@ -118,12 +127,12 @@ fn open(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
         post_id: PostId::new(id),
         duration_minutes: change.record.int("duration_in_minutes").unwrap_or(0),
         ends_at: ends_at(&change.record),
-        options: choices(&change.record),
+        options: poll_choices(&change.record),
     };
     Ok(polls::insert_standalone(desk.tx, &poll)?)
 }
 
-fn choices(card: &Record) -> Vec<PollChoice> {
+fn poll_choices(card: &AdsRecord) -> Vec<PollChoice> {
     let labels = CHOICES.iter().map(|name| card.text(name).trim());
     let labels = labels.filter(|label| !label.is_empty());
     (1..)
@@ -136,26 +145,30 @@ fn choices(card: &Record) -> Vec<PollChoice> {
         .collect()
 }
 
-fn ends_at(card: &Record) -> Time {
+fn ends_at(card: &AdsRecord) -> Time {
     let minutes = card.int("duration_in_minutes").unwrap_or(0);
     card.created_at.plus_ms(minutes * MINUTE_MS)
 }
 
-fn computed(
-    desk: &mut Desk<'_, '_>,
-    cards: &[Record],
+fn computed_fields(
+    desk: &mut AccountContext<'_, '_>,
+    cards: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let known = card_media::find(desk, cards.iter().filter_map(media_key))?;
-    let all = cards.iter().map(|card| members(desk, card, &known));
+    let known = card_media::find_by_keys(desk, cards.iter().filter_map(media_key))?;
+    let all = cards.iter().map(|card| card_fields(desk, card, &known));
     Ok(all.collect())
 }
 
-fn media_key(card: &Record) -> Option<&str> {
+fn media_key(card: &AdsRecord) -> Option<&str> {
     Some(card.text("media_key")).filter(|key| !key.is_empty())
 }
 
-fn members(desk: &Desk<'_, '_>, card: &Record, known: &Known) -> Vec<(&'static str, Value)> {
-    let mut all = vec![("start_time", Value::from(instant(card.created_at)))];
+fn card_fields(
+    desk: &AccountContext<'_, '_>,
+    card: &AdsRecord,
+    known: &MediaByKey,
+) -> Vec<(&'static str, Value)> {
+    let mut all = vec![("start_time", Value::from(format_time(card.created_at)))];
     if card.deleted {
         return all;
     }
@@ -163,7 +176,7 @@ fn members(desk: &Desk<'_, '_>, card: &Record, known: &Known) -> Vec<(&'static s
         all.extend(card.get(name).map(|choice| (name, choice.clone())));
     }
     let minutes = card.int("duration_in_minutes").unwrap_or(0);
-    all.push(("end_time", instant(ends_at(card)).into()));
+    all.push(("end_time", format_time(ends_at(card)).into()));
     all.push(("duration_in_minutes", minutes.to_string().into()));
     let uri = card.int("uri").unwrap_or(0);
     all.push(("card_uri", format!("card://{uri}").into()));
@@ -171,7 +184,7 @@ fn members(desk: &Desk<'_, '_>, card: &Record, known: &Known) -> Vec<(&'static s
         return all;
     };
     let (width, height) = (media.width.to_string(), media.height.to_string());
-    let url = card_media::url(desk, media);
+    let url = card_media::media_url(desk, media);
     if card_media::is_image(media) {
         all.push(("image", url));
         all.push(("image_display_width", width.into()));
@@ -186,7 +199,7 @@ fn members(desk: &Desk<'_, '_>, card: &Record, known: &Known) -> Vec<(&'static s
         ("video_hls_url", Value::Null),
         ("video_width", width.clone().into()),
         ("video_height", height.clone().into()),
-        ("video_poster_url", card_media::poster(desk, media)),
+        ("video_poster_url", card_media::poster_url(desk, media)),
         ("video_poster_width", width.into()),
         ("video_poster_height", height.into()),
         (

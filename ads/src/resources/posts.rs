@@ -11,17 +11,17 @@ use store::posts::{self, Post, PostState};
 use store::records::{self, OrderValue};
 use view::StatusForm;
 
-use crate::access::Who;
-use crate::answer::Answer;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
 use crate::cursor;
-use crate::declare::{COUNT, CURSOR, Custom, Field, Need, Resource};
-use crate::desk::Desk;
-use crate::engine::checked;
-use crate::given::Given;
-use crate::kind::{Kind, instant};
+use crate::declaration::{COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, Resource};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::{FieldKind, format_time};
 use crate::listing;
-use crate::preview::{self, Preview};
-use crate::record::Record;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::post_preview::{self, SignedPreview};
+use crate::record::AdsRecord;
 use crate::resources::account_posts::{self, ACCOUNT_POST};
 use crate::resources::compositions;
 use crate::resources::draft_posts::DRAFT_POST;
@@ -29,98 +29,106 @@ use crate::resources::promotable_users;
 use crate::resources::scheduled_posts::SCHEDULED_POST;
 
 /// In which state a post is.
-pub const TYPES: &[&str] = &["DRAFT", "PUBLISHED", "SCHEDULED"];
+pub const POST_TYPES: &[&str] = &["DRAFT", "PUBLISHED", "SCHEDULED"];
 
-const POST_TYPE: Field = Field::one_of("post_type", TYPES)
-    .older("tweet_type")
+const POST_TYPE: FieldSpec = FieldSpec::one_of("post_type", POST_TYPES)
+    .legacy_name("tweet_type")
     .required();
-const POST_IDS: Field = Field::new("post_ids", Kind::Longs(200)).older("tweet_ids");
+const POST_IDS: FieldSpec =
+    FieldSpec::new("post_ids", FieldKind::Longs(200)).legacy_name("tweet_ids");
 /// Whether of an author only the id is shown.
-pub const TRIM_USER: Field = Field::new("trim_user", Kind::Bool).or_flag(false);
+pub const TRIM_USER: FieldSpec = FieldSpec::new("trim_user", FieldKind::Bool).default_flag(false);
 
 /// What can be asked of them.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsPosts",
         "<posts>",
         "A page of posts of a user of the account, newest first.",
-        list,
+        list_posts,
     )
-    .who(Who::CreativeReader)
+    .requires_role(RequiredRole::CreativeReader)
     .params(&[
         POST_TYPE,
         COUNT,
         CURSOR,
-        Field::new("include_mentions_and_replies", Kind::Bool).or_flag(false),
-        Field::text("name", 1, 80),
-        Field::one_of("timeline_type", &["ALL", "NULLCAST", "ORGANIC"]).or("NULLCAST"),
+        FieldSpec::new("include_mentions_and_replies", FieldKind::Bool).default_flag(false),
+        FieldSpec::text("name", 1, 80),
+        FieldSpec::one_of("timeline_type", &["ALL", "NULLCAST", "ORGANIC"])
+            .default_word("NULLCAST"),
         TRIM_USER,
         POST_IDS,
-        Field::new("user_id", Kind::User),
+        FieldSpec::new("user_id", FieldKind::User),
     ]),
-    Custom::change(
+    CustomOperation::mutation(
         "PUT",
         "nameAdsPost",
         "<posts>/{post_id}/name",
         "Names a published post; an empty name is none.",
-        name,
+        name_post,
     )
-    .who(Who::CreativeWriter)
+    .requires_role(RequiredRole::CreativeWriter)
     .params(&[
-        Field::new("post_id", Kind::Long)
-            .older("tweet_id")
+        FieldSpec::new("post_id", FieldKind::Long)
+            .legacy_name("tweet_id")
             .required()
-            .update(Need::Must),
-        Field::text("name", 1, 80),
+            .update(FieldRequirement::Required),
+        FieldSpec::text("name", 1, 80),
     ]),
-    Custom::get(
+    CustomOperation::get(
         "getAdsPostPreviews",
         "<post>_previews",
         "Pages that show what some posts look like, for a quarter of an hour.",
-        previews,
+        list_previews,
     )
-    .who(Who::CreativeReader)
+    .requires_role(RequiredRole::CreativeReader)
     .params(&[POST_IDS.required(), POST_TYPE]),
 ];
 
 /// A post, and what the account says of it.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct PostWithAccountRecord {
     /// The post; one that is not published yet as it would be.
     pub post: Post,
     /// A composition, or what is known of a published post.
-    pub said: Option<Record>,
+    pub account_record: Option<AdsRecord>,
     kind: &'static str,
 }
 
-impl Seen {
+impl PostWithAccountRecord {
     /// What is not published yet, or not anywhere but in the sandbox, as the post it would be.
-    pub fn of_record(desk: &mut Desk<'_, '_>, record: Record) -> Result<Self, Error> {
+    pub fn from_record(
+        desk: &mut AccountContext<'_, '_>,
+        record: AdsRecord,
+    ) -> Result<Self, Error> {
         Ok(Self {
-            post: compositions::as_post(desk, &record)?,
-            kind: if std::ptr::eq(record.of, &raw const DRAFT_POST) {
+            post: compositions::to_post(desk, &record)?,
+            kind: if std::ptr::eq(record.resource, &raw const DRAFT_POST) {
                 "DRAFT"
-            } else if std::ptr::eq(record.of, &raw const SCHEDULED_POST) {
+            } else if std::ptr::eq(record.resource, &raw const SCHEDULED_POST) {
                 "SCHEDULED"
             } else {
                 "PUBLISHED"
             },
-            said: Some(record),
+            account_record: Some(record),
         })
     }
 
     /// A published post.
-    pub const fn published(post: Post, said: Option<Record>) -> Self {
+    pub const fn from_published(post: Post, account_record: Option<AdsRecord>) -> Self {
         Self {
             post,
-            said,
+            account_record,
             kind: "PUBLISHED",
         }
     }
 }
 
 /// The resource whose records stand for posts of a kind; none where the platform has the posts.
-fn resource(desk: &Desk<'_, '_>, kind: &str) -> Result<Option<&'static Resource>, Error> {
+fn find_resource(
+    desk: &AccountContext<'_, '_>,
+    kind: &str,
+) -> Result<Option<&'static Resource>, Error> {
     Ok(match kind {
         "DRAFT" => Some(&DRAFT_POST),
         "SCHEDULED" => Some(&SCHEDULED_POST),
@@ -131,40 +139,43 @@ fn resource(desk: &Desk<'_, '_>, kind: &str) -> Result<Option<&'static Resource>
 
 /// Whether a record is one of the kind that is asked for: a scheduled post that was published is
 /// not scheduled.
-fn is_open(record: &Record) -> bool {
-    let status = record.of.field("scheduled_status");
+fn is_unpublished(record: &AdsRecord) -> bool {
+    let status = record.resource.field("scheduled_status");
     status.is_none() || record.text("scheduled_status") == "SCHEDULED"
 }
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn list_posts(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let user = match given.int("user_id") {
         Some(user) => UserId::new(user),
-        None => promotable_users::full(desk)?.unwrap_or(UserId::new(-1)),
+        None => promotable_users::find_own_user(desk)?.unwrap_or(UserId::new(-1)),
     };
     let kind = given.text("post_type").unwrap_or_default();
     let (seen, next) = if given.has("post_ids") {
-        let mut seen = of_ids(desk, kind, &given.ints("post_ids"))?;
-        seen.retain(|one| one.post.author_id == user && is_wanted(&one.post, given));
-        cut(desk, seen, given)?
-    } else if let Some(of) = resource(desk, kind)? {
-        of_records(desk, of, user, given)?
+        let mut seen = find_by_ids(desk, kind, &given.ints("post_ids"))?;
+        seen.retain(|one| one.post.author_id == user && matches_timeline(&one.post, given));
+        slice_page(desk, seen, given)?
+    } else if let Some(of) = find_resource(desk, kind)? {
+        list_record_posts(desk, of, user, given)?
     } else if given.has("name") {
-        named(desk, user, given)?
+        list_named_posts(desk, user, given)?
     } else {
-        of_platform(desk, user, given)?
+        list_platform_posts(desk, user, given)?
     };
     let form = StatusForm {
         extended: true,
         trim_user: given.flag("trim_user"),
     };
-    let mut answer = Answer::one(&show(desk, seen, form)?);
+    let mut answer = OperationOutput::from_value(&render_posts(desk, seen, form)?);
     answer.next_cursor = Some(next);
     Ok(answer)
 }
 
 /// Whether a post is of the timeline that is asked for.
-fn is_wanted(post: &Post, given: &Given) -> bool {
+fn matches_timeline(post: &Post, given: &ParsedParams) -> bool {
     let timeline = match given.text("timeline_type") {
         Some("ALL") => true,
         Some("ORGANIC") => !post.nullcast,
@@ -175,27 +186,31 @@ fn is_wanted(post: &Post, given: &Given) -> bool {
 }
 
 /// The posts of a kind with some ids, newest first; ids that are none of the kind are left out.
-pub fn of_ids(desk: &mut Desk<'_, '_>, kind: &str, ids: &[i64]) -> Result<Vec<Seen>, Error> {
+pub fn find_by_ids(
+    desk: &mut AccountContext<'_, '_>,
+    kind: &str,
+    ids: &[i64],
+) -> Result<Vec<PostWithAccountRecord>, Error> {
     let mut seen = Vec::new();
-    if let Some(of) = resource(desk, kind)? {
+    if let Some(of) = find_resource(desk, kind)? {
         let account = desk.account_id()?;
         for row in records::find_by_ids(desk.tx, of.name, ids)? {
-            let record = Record::stored(of, &row)?;
-            if record.account_id == account && !record.deleted && is_open(&record) {
-                seen.push(Seen::of_record(desk, record)?);
+            let record = AdsRecord::from_stored(of, &row)?;
+            if record.account_id == account && !record.deleted && is_unpublished(&record) {
+                seen.push(PostWithAccountRecord::from_record(desk, record)?);
             }
         }
     } else {
-        let mut known: HashMap<i64, Record> = account_posts::of_posts(desk, ids)?
+        let mut known: HashMap<i64, AdsRecord> = account_posts::find_by_posts(desk, ids)?
             .into_iter()
             .filter_map(|one| Some((one.int("post_id")?, one)))
             .collect();
         let ids: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
         for post in posts::find_by_ids(desk.tx, &ids)? {
-            let theirs = promotable_users::of_user(desk, post.author_id)?.is_some();
+            let theirs = promotable_users::find_by_user(desk, post.author_id)?.is_some();
             if theirs && post.state == PostState::Live {
                 let said = known.remove(&post.id.get());
-                seen.push(Seen::published(post, said));
+                seen.push(PostWithAccountRecord::from_published(post, said));
             }
         }
     }
@@ -203,79 +218,95 @@ pub fn of_ids(desk: &mut Desk<'_, '_>, kind: &str, ids: &[i64]) -> Result<Vec<Se
     Ok(seen)
 }
 
-type Page = (Vec<Seen>, Option<String>);
+type PostPage = (Vec<PostWithAccountRecord>, Option<String>);
 
 /// A page of posts that are at hand, by their ids.
-fn cut(desk: &Desk<'_, '_>, mut seen: Vec<Seen>, given: &Given) -> Result<Page, Error> {
-    let scope = listing::walk(desk, &given.echo);
-    let below = match listing::place(desk, &scope, given)? {
+fn slice_page(
+    desk: &AccountContext<'_, '_>,
+    mut seen: Vec<PostWithAccountRecord>,
+    given: &ParsedParams,
+) -> Result<PostPage, Error> {
+    let scope = listing::cursor_scope(desk, &given.echo);
+    let below = match listing::parse_cursor(desk, &scope, given)? {
         Some((_, id)) => id,
         None => i64::MAX,
     };
     seen.retain(|one| one.post.id.get() < below);
-    let count = count(given);
+    let count = page_size(given);
     let more = seen.len() > count;
     seen.truncate(count);
     let last = seen.last().filter(|_| more).map(|one| one.post.id.get());
-    let next = last.map(|id| cursor::seal(&desk.cursor_key, &scope, &(OrderValue::Number(id), id)));
+    let next =
+        last.map(|id| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(id), id)));
     Ok((seen, next))
 }
 
-fn count(given: &Given) -> usize {
+fn page_size(given: &ParsedParams) -> usize {
     usize::try_from(given.int("count").unwrap_or(200)).unwrap_or(1)
 }
 
 /// Those that records stand for.
-fn of_records(
-    desk: &mut Desk<'_, '_>,
+fn list_record_posts(
+    desk: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     user: UserId,
-    given: &Given,
-) -> Result<Page, Error> {
+    given: &ParsedParams,
+) -> Result<PostPage, Error> {
     let timeline = given.text("timeline_type").unwrap_or_default().to_owned();
     let answers = given.flag("include_mentions_and_replies");
-    let keeps = |record: &Record| {
+    let keeps = |record: &AdsRecord| {
         let timeline = match timeline.as_str() {
             "ALL" => true,
             "ORGANIC" => !record.flag("nullcast"),
             _ => record.flag("nullcast"),
         };
         let own = record.int("user_id") == Some(user.get());
-        own && timeline && is_open(record) && (answers || !record.text("text").starts_with('@'))
+        own && timeline
+            && is_unpublished(record)
+            && (answers || !record.text("text").starts_with('@'))
     };
-    let (records, next) = listing::chosen(desk, of, &by_name(given), &keeps)?;
+    let (records, next) = listing::find_matching(desk, of, &name_prefix_params(given), &keeps)?;
     let mut seen = Vec::new();
     for record in records {
-        seen.push(Seen::of_record(desk, record)?);
+        seen.push(PostWithAccountRecord::from_record(desk, record)?);
     }
     Ok((seen, next))
 }
 
 /// Published posts that have a name, those that were named last first.
-fn named(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<Page, Error> {
-    let keeps = |record: &Record| record.int("user_id") == Some(user.get());
-    let (records, next) = listing::chosen(desk, &ACCOUNT_POST, &by_name(given), &keeps)?;
+fn list_named_posts(
+    desk: &mut AccountContext<'_, '_>,
+    user: UserId,
+    given: &ParsedParams,
+) -> Result<PostPage, Error> {
+    let keeps = |record: &AdsRecord| record.int("user_id") == Some(user.get());
+    let (records, next) =
+        listing::find_matching(desk, &ACCOUNT_POST, &name_prefix_params(given), &keeps)?;
     let ids: Vec<i64> = records
         .iter()
         .filter_map(|one| one.int("post_id"))
         .collect();
-    let mut seen = of_ids(desk, "PUBLISHED", &ids)?;
-    seen.retain(|one| is_wanted(&one.post, given));
+    let mut seen = find_by_ids(desk, "PUBLISHED", &ids)?;
+    seen.retain(|one| matches_timeline(&one.post, given));
     Ok((seen, next))
 }
 
 /// The start of a name, as lists know it.
-fn by_name(given: &Given) -> Given {
+fn name_prefix_params(given: &ParsedParams) -> ParsedParams {
     let mut given = given.clone();
     if let Some(name) = given.text("name").map(str::to_owned) {
-        given.put("q", name.into());
+        given.insert("q", name.into());
     }
     given
 }
 
 /// Posts of the platform.
-fn of_platform(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<Page, Error> {
-    let Some(known) = promotable_users::of_user(desk, user)? else {
+fn list_platform_posts(
+    desk: &mut AccountContext<'_, '_>,
+    user: UserId,
+    given: &ParsedParams,
+) -> Result<PostPage, Error> {
+    let Some(known) = promotable_users::find_by_user(desk, user)? else {
         return Ok((Vec::new(), None));
     };
     // Others agreed to what everyone sees being promoted; what they promote is theirs.
@@ -285,12 +316,12 @@ fn of_platform(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<P
         Some("ORGANIC") => (false, true),
         _ => (own, false),
     };
-    let scope = listing::walk(desk, &given.echo);
-    let below = match listing::place(desk, &scope, given)? {
+    let scope = listing::cursor_scope(desk, &given.echo);
+    let below = match listing::parse_cursor(desk, &scope, given)? {
         Some((_, id)) => id,
         None => i64::MAX,
     };
-    let limit = i64::try_from(count(given) + 1).unwrap_or(i64::MAX);
+    let limit = i64::try_from(page_size(given) + 1).unwrap_or(i64::MAX);
     let answers = given.flag("include_mentions_and_replies");
     let mut all = Vec::new();
     for (asked, nullcast) in [(promoted, true), (organic, false)] {
@@ -301,25 +332,29 @@ fn of_platform(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<P
     }
     all.sort_by_key(|post| std::cmp::Reverse(post.id));
     let ids: Vec<i64> = all.iter().map(|post| post.id.get()).collect();
-    let mut known: HashMap<i64, Record> = account_posts::of_posts(desk, &ids)?
+    let mut known: HashMap<i64, AdsRecord> = account_posts::find_by_posts(desk, &ids)?
         .into_iter()
         .filter_map(|one| Some((one.int("post_id")?, one)))
         .collect();
     let seen = all.into_iter().map(|post| {
         let said = known.remove(&post.id.get());
-        Seen::published(post, said)
+        PostWithAccountRecord::from_published(post, said)
     });
-    cut(desk, seen.collect(), given)
+    slice_page(desk, seen.collect(), given)
 }
 
 /// Posts in the form of the older interface, with what the account says of them.
-pub fn show(desk: &mut Desk<'_, '_>, seen: Vec<Seen>, form: StatusForm) -> Result<Value, Error> {
+pub fn render_posts(
+    desk: &mut AccountContext<'_, '_>,
+    seen: Vec<PostWithAccountRecord>,
+    form: StatusForm,
+) -> Result<Value, Error> {
     let mut by_author: HashMap<UserId, Vec<Post>> = HashMap::new();
     for one in &seen {
         let own = by_author.entry(one.post.author_id).or_default();
         own.push(one.post.clone());
     }
-    let full = promotable_users::full(desk)?;
+    let full = promotable_users::find_own_user(desk)?;
     let mut statuses = HashMap::new();
     for (author, posts) in by_author {
         // Others' are seen as the account's own user sees them.
@@ -328,8 +363,12 @@ pub fn show(desk: &mut Desk<'_, '_>, seen: Vec<Seen>, form: StatusForm) -> Resul
             _ => author,
         };
         let viewer = Viewer::user(viewer);
-        statuses.extend(view::older_statuses(
-            desk.tx, viewer, posts, form, desk.site,
+        statuses.extend(view::legacy_statuses_json(
+            desk.tx,
+            viewer,
+            posts,
+            form,
+            desk.site_url,
         )?);
     }
     let speech = desk.caller.speech;
@@ -338,22 +377,22 @@ pub fn show(desk: &mut Desk<'_, '_>, seen: Vec<Seen>, form: StatusForm) -> Resul
         let Some(Value::Object(mut status)) = statuses.remove(&one.post.id) else {
             continue;
         };
-        status.extend(beside(one, speech));
+        status.extend(advertiser_fields(one, speech));
         all.push(Value::Object(status));
     }
     Ok(all.into())
 }
 
 /// What only advertisers are told of a post.
-fn beside(one: &Seen, speech: base::Vocabulary) -> Map<String, Value> {
-    let said = one.said.as_ref();
+fn advertiser_fields(one: &PostWithAccountRecord, speech: base::Vocabulary) -> Map<String, Value> {
+    let said = one.account_record.as_ref();
     let text = |name: &str| -> Value {
-        let said = said.filter(|said| said.of.field(name).is_some());
+        let said = said.filter(|said| said.resource.field(name).is_some());
         said.and_then(|said| said.get(name))
             .cloned()
             .unwrap_or_default()
     };
-    let at = said.filter(|said| said.of.field("scheduled_at").is_some());
+    let at = said.filter(|said| said.resource.field("scheduled_at").is_some());
     let at = at.and_then(|said| said.time("scheduled_at"));
     let card = Some(one.post.card_uri.as_str()).filter(|uri| !uri.is_empty());
     let members = json!({
@@ -361,9 +400,9 @@ fn beside(one: &Seen, speech: base::Vocabulary) -> Map<String, Value> {
         "nullcast": one.post.nullcast,
         base::VocabularyWord::new("post_id", "tweet_id").name_in(speech): one.post.id.to_string(),
         base::VocabularyWord::new("post_type", "tweet_type").name_in(speech): one.kind,
-        "scheduled_at": at.map(instant),
+        "scheduled_at": at.map(format_time),
         "card_uri": card,
-        "conversation_settings": settings(&one.post.reply_settings),
+        "conversation_settings": conversation_settings(&one.post.reply_settings),
     });
     match members {
         Value::Object(members) => members,
@@ -372,7 +411,7 @@ fn beside(one: &Seen, speech: base::Vocabulary) -> Map<String, Value> {
 }
 
 /// Who may answer a post, in this interface's words.
-fn settings(reply: &str) -> String {
+fn conversation_settings(reply: &str) -> String {
     match reply {
         "" | "everyone" => "EVERYONE".to_owned(),
         "mentionedUsers" => "MENTIONED_USERS".to_owned(),
@@ -380,10 +419,13 @@ fn settings(reply: &str) -> String {
     }
 }
 
-fn name(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn name_post(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let id = given.int("post_id").unwrap_or(-1);
-    let Some(one) = of_ids(desk, "PUBLISHED", &[id])?.pop() else {
+    let Some(one) = find_by_ids(desk, "PUBLISHED", &[id])?.pop() else {
         let name = ACCOUNT_POST.id.name_in(desk.caller.speech);
         let message = format!("The post {id} was not found");
         let problem = AdsProblem::invalid_parameter(name, id, message);
@@ -391,45 +433,51 @@ fn name(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     };
     let mut one = one;
     if given.has("name") {
-        let is_known = one.said.is_some();
-        let mut said = match one.said.take() {
+        let is_known = one.account_record.is_some();
+        let mut said = match one.account_record.take() {
             Some(said) => said,
-            None => account_posts::blank(desk, id, one.post.author_id.get())?,
+            None => account_posts::new_record(desk, id, one.post.author_id.get())?,
         };
         said.set("name", given.get("name").cloned().unwrap_or_default());
         said.updated_at = desk.now();
         if is_known {
-            desk.keep(&said)?;
+            desk.save_record(&said)?;
         } else {
-            account_posts::add(desk, &said)?;
+            account_posts::insert(desk, &said)?;
         }
-        one.said = Some(said);
+        one.account_record = Some(said);
     }
     let form = StatusForm {
         extended: true,
         trim_user: false,
     };
-    let shown = show(desk, vec![one], form)?;
-    Ok(Answer::one(shown.get(0).unwrap_or(&Value::Null)))
+    let shown = render_posts(desk, vec![one], form)?;
+    Ok(OperationOutput::from_value(
+        shown.get(0).unwrap_or(&Value::Null),
+    ))
 }
 
-fn previews(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn list_previews(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let kind = given.text("post_type").unwrap_or_default();
     let asked = given.ints("post_ids");
-    let found: Vec<i64> = of_ids(desk, kind, &asked)?
+    let found: Vec<i64> = find_by_ids(desk, kind, &asked)?
         .iter()
         .map(|one| one.post.id.get())
         .collect();
     let name = ACCOUNT_POST.id.name_in(desk.caller.speech);
     let mut all = Vec::new();
     for id in asked.into_iter().filter(|id| found.contains(id)) {
-        let path = Preview::of(desk, kind, id, preview::QUARTER)?.path(&desk.cursor_key);
+        let path = SignedPreview::new(desk, kind, id, post_preview::QUARTER_HOUR_MS)?
+            .signed_path(&desk.cursor_key);
         let page = format!(
             "<iframe class='tweet-preview' src='{}{path}'></iframe>",
-            desk.site
+            desk.site_url
         );
         all.push(json!({ name: id.to_string(), "preview": page }));
     }
-    Ok(Answer::one(&all.into()))
+    Ok(OperationOutput::from_value(&all.into()))
 }

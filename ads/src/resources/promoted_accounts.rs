@@ -4,13 +4,13 @@ use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use store::users::UserState;
 
-use crate::change::Change;
-use crate::declare::{Field, Filter, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::given::Given;
-use crate::kind::Kind;
-use crate::record::Record;
-use crate::resources::line_items::{LINE_ITEM, count_creatives, sells};
+use crate::account_context::AccountContext;
+use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use crate::field_kind::FieldKind;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::resources::line_items::{LINE_ITEM, count_creatives, require_product_type};
 use crate::resources::promotable_users;
 
 /// A user whom a line item recommends.
@@ -18,45 +18,55 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     name: "promoted_account",
     id: VocabularyWord::same_in_both("promoted_account_id"),
     path: "promoted_accounts",
-    about: "promoted account",
+    label: "promoted account",
     not_found: "PROMOTED_ACCOUNT_NOT_FOUND",
     fields: &[
-        Field::parent("line_item_id", &LINE_ITEM).required(),
-        Field::new("user_id", Kind::User).required().fixed(),
-        Field::one_of("entity_status", &["ACTIVE"])
-            .kept()
-            .or("ACTIVE"),
-        Field::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
-            .kept()
-            .or("ACCEPTED"),
+        FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
+        FieldSpec::new("user_id", FieldKind::User)
+            .required()
+            .immutable(),
+        FieldSpec::one_of("entity_status", &["ACTIVE"])
+            .set_by_server()
+            .default_word("ACTIVE"),
+        FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
+            .set_by_server()
+            .default_word("ACCEPTED"),
     ],
     filters: &[
-        Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
-        Filter::ids("promoted_account_ids", "id", &PROMOTED_ACCOUNT),
+        ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
+        ListFilter::ids("promoted_account_ids", "id", &PROMOTED_ACCOUNT),
     ],
-    verbs: &[Verb::List, Verb::Get, Verb::Create, Verb::Delete],
+    verbs: &[
+        ResourceVerb::List,
+        ResourceVerb::Get,
+        ResourceVerb::Create,
+        ResourceVerb::Delete,
+    ],
     rules: &[
-        Rule::Beside("line_item_id", sells_accounts),
-        Rule::Within(is_eligible),
+        ValidationRule::OnReference("line_item_id", validate_product_type),
+        ValidationRule::InContext(validate_user),
     ],
-    history: "PROMOTED_ACCOUNT",
-    looks: Some(some_line_item_sells_accounts),
-    twin: Some(twin),
-    after: Some(after),
+    history_name: "PROMOTED_ACCOUNT",
+    list_guard: Some(validate_line_item_filter),
+    find_duplicate: Some(find_duplicate),
+    after_change: Some(recount_creatives),
     ..Resource::DEFAULT
 };
 
-fn sells_accounts(_: &Change, item: &Record) -> Result<(), AdsProblem> {
-    sells(item, &["PROMOTED_ACCOUNT"], "promoted accounts")
+fn validate_product_type(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsProblem> {
+    require_product_type(item, &["PROMOTED_ACCOUNT"], "promoted accounts")
 }
 
 /// The account's own user, if others may follow it.
-fn is_eligible(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn validate_user(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let user = UserId::new(change.record.int("user_id").unwrap_or(0));
-    let own = promotable_users::full(desk)? == Some(user);
+    let own = promotable_users::find_own_user(desk)? == Some(user);
     let found = store::users::find_by_id(desk.tx, user)?;
     let open = found.is_some_and(|user| user.state == UserState::Active && !user.protected);
     if own && open {
@@ -68,12 +78,15 @@ fn is_eligible(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error
         .into())
 }
 
-fn some_line_item_sells_accounts(desk: &mut Desk<'_, '_>, given: &Given) -> Result<(), Error> {
+fn validate_line_item_filter(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<(), Error> {
     if !given.has("line_item_ids") {
         return Ok(());
     }
     for id in given.ints("line_item_ids") {
-        let item = desk.find(&LINE_ITEM, id)?;
+        let item = desk.find_record(&LINE_ITEM, id)?;
         if item.is_some_and(|item| item.text("product_type") == "PROMOTED_ACCOUNT") {
             return Ok(());
         }
@@ -84,13 +97,19 @@ fn some_line_item_sells_accounts(desk: &mut Desk<'_, '_>, given: &Given) -> Resu
         .into())
 }
 
-fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Error> {
+fn find_duplicate(
+    desk: &mut AccountContext<'_, '_>,
+    record: &AdsRecord,
+) -> Result<Option<AdsRecord>, Error> {
     let item = record.int("line_item_id").unwrap_or(0);
-    let all = desk.with(&PROMOTED_ACCOUNT, "line_item_id", item)?;
-    let same = |other: &Record| other.get("user_id") == record.get("user_id");
+    let all = desk.list_records(&PROMOTED_ACCOUNT, "line_item_id", item)?;
+    let same = |other: &AdsRecord| other.get("user_id") == record.get("user_id");
     Ok(all.into_iter().find(same))
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
+fn recount_creatives(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<(), Error> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }

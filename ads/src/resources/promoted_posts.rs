@@ -5,17 +5,19 @@ use base::{Error, Fault, PostId, VocabularyWord};
 use store::Tx;
 use store::posts::{self, Post, PostState};
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::change::Change;
-use crate::declare::{Custom, Field, Filter, Often, Resource, Verb};
-use crate::desk::Desk;
-use crate::engine::{checked, create, show_all};
-use crate::given::Given;
-use crate::kind::Kind;
-use crate::record::Record;
-use crate::request::CONSOLE;
-use crate::resources::line_items::{self, LINE_ITEM, count_creatives, sells};
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    AdsRateClass, CustomOperation, FieldSpec, ListFilter, Resource, ResourceVerb,
+};
+use crate::engine::{create, ensure_valid_params, render_record_array};
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::request::CONSOLE_APP_ID;
+use crate::resources::line_items::{self, LINE_ITEM, count_creatives, require_product_type};
 use crate::resources::promotable_users;
 use crate::resources::{account_posts, compositions};
 
@@ -24,133 +26,151 @@ pub static PROMOTED_POST: Resource = Resource {
     name: "promoted_post",
     id: VocabularyWord::new("promoted_post_id", "promoted_tweet_id"),
     path: "promoted_<posts>",
-    about: "promoted post",
+    label: "promoted post",
     not_found: "PROMOTED_TWEET_NOT_FOUND",
     fields: &[
-        Field::parent("line_item_id", &LINE_ITEM).required(),
-        Field::new("post_id", Kind::Long)
-            .older("tweet_id")
+        FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
+        FieldSpec::new("post_id", FieldKind::Long)
+            .legacy_name("tweet_id")
             .required()
-            .fixed(),
-        Field::one_of("entity_status", &["ACTIVE"])
-            .kept()
-            .or("ACTIVE"),
-        Field::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
-            .kept()
-            .or("ACCEPTED"),
+            .immutable(),
+        FieldSpec::one_of("entity_status", &["ACTIVE"])
+            .set_by_server()
+            .default_word("ACTIVE"),
+        FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
+            .set_by_server()
+            .default_word("ACCEPTED"),
     ],
     filters: &[
-        Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
-        Filter::ids("promoted_post_ids", "id", &PROMOTED_POST).older("promoted_tweet_ids"),
+        ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
+        ListFilter::ids("promoted_post_ids", "id", &PROMOTED_POST)
+            .legacy_name("promoted_tweet_ids"),
     ],
-    verbs: &[Verb::List, Verb::Get, Verb::Delete],
-    often: Often::More,
-    history: "PROMOTED_POST",
-    twin: Some(twin),
-    after: Some(after),
+    verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Delete],
+    rate_class: AdsRateClass::High,
+    history_name: "PROMOTED_POST",
+    find_duplicate: Some(find_duplicate),
+    after_change: Some(recount_creatives),
     ..Resource::DEFAULT
 };
 
 /// Promoting several posts at once.
-pub static OPERATIONS: &[Custom] = &[Custom::change(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "POST",
     "createAdsPromotedPosts",
     "promoted_<posts>",
     "Promotes posts in a line item: all of them or none.",
-    promote,
+    promote_posts,
 )
-.who(Who::CampaignWriter)
+.requires_role(RequiredRole::CampaignWriter)
 .params(&[
-    Field::reference("line_item_id", &LINE_ITEM).required(),
-    Field::new("post_ids", Kind::Longs(50))
-        .older("tweet_ids")
+    FieldSpec::reference("line_item_id", &LINE_ITEM).required(),
+    FieldSpec::new("post_ids", FieldKind::Longs(50))
+        .legacy_name("tweet_ids")
         .required(),
 ])];
 
-fn promote(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let item = desk.need(&LINE_ITEM, given.int("line_item_id").unwrap_or(-1))?;
-    sells(
+fn promote_posts(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let item = desk.require_record(&LINE_ITEM, given.int("line_item_id").unwrap_or(-1))?;
+    require_product_type(
         &item,
         &["PROMOTED_POSTS", "PROMOTED_ACCOUNT"],
         "promoted posts",
     )?;
     let mut made = Vec::new();
     for id in given.ints("post_ids") {
-        made.push(promote_one(desk, &item, PostId::new(id))?);
+        made.push(promote_post(desk, &item, PostId::new(id))?);
     }
     if item.text("product_type") == "PROMOTED_ACCOUNT" {
         line_items::add_placement(desk, &item, "TWITTER_TIMELINE")?;
     }
     let count = made.len();
-    let answer = Answer::raw(show_all(desk, &made)?).last_page();
-    Ok(answer.total(count))
+    let answer = OperationOutput::from_json(render_record_array(desk, &made)?).as_last_page();
+    Ok(answer.with_total_count(count))
 }
 
 /// Promotes one post, or finds that it is promoted already.
-pub fn promote_one(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<Record, Error> {
-    let post = promotable(desk, item, id)?;
-    let post = promoted(desk, post)?;
-    let mut given = Given::default();
-    given.put("line_item_id", item.id.into());
-    given.put("post_id", post.into());
+pub fn promote_post(
+    desk: &mut AccountContext<'_, '_>,
+    item: &AdsRecord,
+    id: PostId,
+) -> Result<AdsRecord, Error> {
+    let post = require_promotable(desk, item, id)?;
+    let post = resolve_promoted_id(desk, post)?;
+    let mut given = ParsedParams::default();
+    given.insert("line_item_id", item.id.into());
+    given.insert("post_id", post.into());
     create(desk, &PROMOTED_POST, &given)
 }
 
 /// A post that may be promoted.
 #[derive(Clone, Copy, Debug)]
-pub struct Promotable {
+pub struct PromotablePost {
     /// What is shown.
     pub post: PostId,
     /// Whether its author agreed to being reposted only, so that a repost is what is promoted.
-    pub by_repost: bool,
+    pub via_repost: bool,
 }
 
 /// What is promoted when a post is asked for.
-pub fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<Promotable, Error> {
+pub fn require_promotable(
+    desk: &mut AccountContext<'_, '_>,
+    item: &AdsRecord,
+    id: PostId,
+) -> Result<PromotablePost, Error> {
     let unsuited = || {
         let why = "does not suit the objective of the line item";
-        no_post(id, "INVALID_TWEET", why)
+        post_problem(id, "INVALID_TWEET", why)
     };
-    if let Some(tried) = account_posts::tried(desk, id.get())? {
-        if !compositions::suits(&tried, item) {
+    if let Some(tried) = account_posts::find_sandbox_post(desk, id.get())? {
+        if !compositions::suits_line_item(&tried, item) {
             return Err(unsuited());
         }
         let (post, by_repost) = (id, false);
-        return Ok(Promotable { post, by_repost });
+        return Ok(PromotablePost {
+            post,
+            via_repost: by_repost,
+        });
     }
-    let Some(post) = asked(desk, id)? else {
-        return Err(no_post(id, "TWEET_NOT_FOUND", "was not found"));
+    let Some(post) = find_original_post(desk, id)? else {
+        return Err(post_problem(id, "TWEET_NOT_FOUND", "was not found"));
     };
-    let promotable = promotable_users::of_user(desk, post.author_id)?;
+    let promotable = promotable_users::find_by_user(desk, post.author_id)?;
     let Some(promotable) = promotable else {
         let why = "is not by a promotable user of this account";
-        return Err(no_post(id, "INVALID_TWEET", why));
+        return Err(post_problem(id, "INVALID_TWEET", why));
     };
     let author = store::users::find_by_id(desk.tx, post.author_id)?;
     let open = author
         .is_some_and(|author| author.state == store::users::UserState::Active && !author.protected);
     let for_some = post.members_only || post.followers_only || post.repost_of_id.is_some();
     if !open || for_some {
-        return Err(no_post(id, "INVALID_TWEET", "is not public"));
+        return Err(post_problem(id, "INVALID_TWEET", "is not public"));
     }
-    if !suits(&post, item) {
+    if !suits_line_item(&post, item) {
         return Err(unsuited());
     }
-    Ok(Promotable {
+    Ok(PromotablePost {
         post: post.id,
-        by_repost: promotable.text("promotable_user_type") != "FULL",
+        via_repost: promotable.text("promotable_user_type") != "FULL",
     })
 }
 
 /// The live post with an id; of a repost by the account's own user, what it reposts.
-fn asked(desk: &mut Desk<'_, '_>, id: PostId) -> Result<Option<Post>, Error> {
+fn find_original_post(
+    desk: &mut AccountContext<'_, '_>,
+    id: PostId,
+) -> Result<Option<Post>, Error> {
     let live = |post: &Post| post.state == PostState::Live;
     let Some(post) = posts::find_by_id(desk.tx, id)?.filter(live) else {
         return Ok(None);
     };
     match post.repost_of_id {
-        Some(original) if promotable_users::full(desk)? == Some(post.author_id) => {
+        Some(original) if promotable_users::find_own_user(desk)? == Some(post.author_id) => {
             Ok(posts::find_by_id(desk.tx, original)?.filter(live))
         }
         _ => Ok(Some(post)),
@@ -159,32 +179,35 @@ fn asked(desk: &mut Desk<'_, '_>, id: PostId) -> Result<Option<Post>, Error> {
 
 /// The post that stands for another one: itself, or a repost of it by the account's own user,
 /// which is a real one, and promoted only (contract §8.11).
-fn promoted(desk: &mut Desk<'_, '_>, of: Promotable) -> Result<i64, Error> {
-    if !of.by_repost {
+fn resolve_promoted_id(
+    desk: &mut AccountContext<'_, '_>,
+    of: PromotablePost,
+) -> Result<i64, Error> {
+    if !of.via_repost {
         return Ok(of.post.get());
     }
     if desk.account()?.record.flag("sandbox") {
-        return account_posts::reposted(desk, of.post);
+        return account_posts::find_or_create_sandbox_repost(desk, of.post);
     }
-    let Some(full) = promotable_users::full(desk)? else {
-        return Err(no_post(
+    let Some(full) = promotable_users::find_own_user(desk)? else {
+        return Err(post_problem(
             of.post,
             "INVALID_TWEET",
             "cannot be reposted by anyone",
         ));
     };
-    let app = desk.caller.app.filter(|app| *app != CONSOLE);
+    let app = desk.caller.app.filter(|app| *app != CONSOLE_APP_ID);
     match network::reposts::repost_for_promotion(desk.tx, full, app, of.post) {
         Ok(repost) => Ok(repost.id.get()),
         // That one blocks the other, for one.
-        Err(Error::Refused(_)) => Err(no_post(of.post, "INVALID_TWEET", "cannot be reposted")),
+        Err(Error::Refused(_)) => Err(post_problem(of.post, "INVALID_TWEET", "cannot be reposted")),
         Err(failed) => Err(failed),
     }
 }
 
 /// The post that people see where a post is promoted, if it may be shown to anyone: of a repost
 /// what it reposts.
-pub fn seen(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault> {
+pub fn find_visible_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault> {
     let live = |post: &Post| post.state == PostState::Live;
     let Some(post) = posts::find_by_id(tx, PostId::new(id))?.filter(live) else {
         return Ok(None);
@@ -199,7 +222,7 @@ pub fn seen(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault> {
     Ok(posts::find_by_id(tx, original)?.filter(live))
 }
 
-fn no_post(id: PostId, code: &'static str, why: &str) -> Error {
+fn post_problem(id: PostId, code: &'static str, why: &str) -> Error {
     let message = format!("The post {id} {why}");
     AdsProblem::invalid_parameter("post_ids", id, message)
         .with_code(code)
@@ -207,18 +230,18 @@ fn no_post(id: PostId, code: &'static str, why: &str) -> Error {
 }
 
 /// Whether a post shows what a line item's objective is about (contract §4.5).
-pub fn suits(post: &Post, item: &Record) -> bool {
-    let shows = Shows {
+pub fn suits_line_item(post: &Post, item: &AdsRecord) -> bool {
+    let shows = ContentTraits {
         links: post.entities.contains("\"urls\""),
         card: !post.card_uri.is_empty(),
         media_keys: &post.media_keys.split(',').collect::<Vec<_>>(),
     };
-    shows.suits(item)
+    shows.suits_line_item(item)
 }
 
 /// What of a post an objective asks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Shows<'a> {
+pub struct ContentTraits<'a> {
     /// It links somewhere.
     pub links: bool,
     /// It has a card.
@@ -227,9 +250,9 @@ pub struct Shows<'a> {
     pub media_keys: &'a [&'a str],
 }
 
-impl Shows<'_> {
+impl ContentTraits<'_> {
     /// Whether it is what a line item's objective is about.
-    pub fn suits(self, item: &Record) -> bool {
+    pub fn suits_line_item(self, item: &AdsRecord) -> bool {
         let (links, card) = (self.links, self.card);
         let plays = self.media_keys.iter().any(|key| {
             ["7_", "13_", "16_"]
@@ -246,13 +269,19 @@ impl Shows<'_> {
     }
 }
 
-fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Error> {
+fn find_duplicate(
+    desk: &mut AccountContext<'_, '_>,
+    record: &AdsRecord,
+) -> Result<Option<AdsRecord>, Error> {
     let item = record.int("line_item_id").unwrap_or(0);
-    let all = desk.with(&PROMOTED_POST, "line_item_id", item)?;
-    let same = |other: &Record| other.get("post_id") == record.get("post_id");
+    let all = desk.list_records(&PROMOTED_POST, "line_item_id", item)?;
+    let same = |other: &AdsRecord| other.get("post_id") == record.get("post_id");
     Ok(all.into_iter().find(same))
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
+fn recount_creatives(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<(), Error> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }

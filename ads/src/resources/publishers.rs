@@ -9,58 +9,61 @@ use store::records;
 use store::users::{User, UserState};
 use store::{Tx, ledger, posts};
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::declare::{Custom, Field, Often, Resource};
-use crate::desk::{Desk, EVERYONE};
-use crate::engine::checked;
-use crate::given::Given;
-use crate::kind::{Ids, Kind};
-use crate::record::Record;
+use crate::access::RequiredRole;
+use crate::account_context::{AccountContext, SHARED_ACCOUNT_ID};
+use crate::declaration::{AdsRateClass, CustomOperation, FieldSpec, Resource};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::{FieldKind, IdFormat};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
 
 /// How long a video counts.
-const COUNTED_MS: i64 = 30 * 24 * 3_600_000;
+const COUNTING_WINDOW_MS: i64 = 30 * 24 * 3_600_000;
 
 /// A user as a publisher; it has the user's id, and belongs to no account.
 pub static PUBLISHER: Resource = Resource {
     name: "publisher",
     id: VocabularyWord::same_in_both("publisher_id"),
     path: "publishers",
-    about: "publisher",
-    ids: Ids::Long,
+    label: "publisher",
+    id_format: IdFormat::Long,
     fields: &[
-        Field::new("content_category_ids", Kind::Texts(15, 2)),
-        Field::new("monetizable_country_codes", Kind::Texts(200, 2)),
-        Field::new("promotion_eligible_country_codes", Kind::Texts(200, 2)),
-        Field::new("monetization_restricted", Kind::Bool).or_flag(false),
+        FieldSpec::new("content_category_ids", FieldKind::Texts(15, 2)),
+        FieldSpec::new("monetizable_country_codes", FieldKind::Texts(200, 2)),
+        FieldSpec::new("promotion_eligible_country_codes", FieldKind::Texts(200, 2)),
+        FieldSpec::new("monetization_restricted", FieldKind::Bool).default_flag(false),
     ],
     verbs: &[],
     ..Resource::DEFAULT
 };
 
 /// The list of them.
-pub static OPERATIONS: &[Custom] = &[Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsPublishers",
     "/publishers",
     "Publishers of categories of content.",
-    list,
+    list_publishers,
 )
-.who(Who::Anyone)
-.often(Often::Rarely)];
+.requires_role(RequiredRole::Anyone)
+.rate_limited(AdsRateClass::Low)];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn list_publishers(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let mut rows = Vec::new();
-    for publisher in all(desk.tx)? {
-        if let Some(user) = open(desk.tx, publisher.id)? {
-            rows.push(spoken(&publisher, &user));
+    for publisher in list_all(desk.tx)? {
+        if let Some(user) = find_public_user(desk.tx, publisher.id)? {
+            rows.push(render_publisher(&publisher, &user));
         }
     }
-    Ok(Answer::one(&rows.into()).last_page())
+    Ok(OperationOutput::from_value(&rows.into()).as_last_page())
 }
 
 /// A publisher as it is shown.
-pub fn spoken(publisher: &Record, user: &User) -> Value {
+pub fn render_publisher(publisher: &AdsRecord, user: &User) -> Value {
     json!({
         "user_id": user.id.to_string(),
         "username": user.username,
@@ -72,28 +75,29 @@ pub fn spoken(publisher: &Record, user: &User) -> Value {
 }
 
 /// All publishers, those of users included who are away.
-pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Record>, Fault> {
-    let rows = records::list_by_account(tx, PUBLISHER.name, EVERYONE)?;
+pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
+    let rows = records::list_by_account(tx, PUBLISHER.name, SHARED_ACCOUNT_ID)?;
     rows.iter()
-        .map(|row| Record::stored(&PUBLISHER, row))
+        .map(|row| AdsRecord::from_stored(&PUBLISHER, row))
         .collect()
 }
 
 /// A user as a publisher.
-pub fn of_user(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Record>, Fault> {
+pub fn find_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<Option<AdsRecord>, Fault> {
     let row = records::find_by_id(tx, PUBLISHER.name, user.get())?;
-    row.map(|row| Record::stored(&PUBLISHER, &row)).transpose()
+    row.map(|row| AdsRecord::from_stored(&PUBLISHER, &row))
+        .transpose()
 }
 
 /// The user behind a publisher, if everybody may see what they post.
-fn open(tx: &mut Tx<'_>, id: i64) -> Result<Option<User>, Fault> {
+fn find_public_user(tx: &mut Tx<'_>, id: i64) -> Result<Option<User>, Fault> {
     let user = store::users::find_by_id(tx, UserId::new(id))?;
     Ok(user.filter(|user| user.state == UserState::Active && !user.protected))
 }
 
 /// How many videos of the last thirty days a publisher has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Videos {
+pub struct VideoCounts {
     /// Posted within that time.
     pub posted: i64,
     /// Those that something was shown before within that time, or what the operator lets count as
@@ -103,22 +107,22 @@ pub struct Videos {
 
 /// The videos of some publishers of the last thirty days, by publisher. Those that show no
 /// advertisements have none.
-pub fn videos(
-    desk: &mut Desk<'_, '_>,
+pub fn count_videos(
+    desk: &mut AccountContext<'_, '_>,
     publishers: impl IntoIterator<Item = i64>,
-) -> Result<BTreeMap<i64, Videos>, Fault> {
-    let counts_posts = desk.house.counts_posts;
+) -> Result<BTreeMap<i64, VideoCounts>, Fault> {
+    let counts_posts = desk.config.count_videos_immediately;
     let tx = &mut *desk.tx;
-    let since = tx.now().plus_ms(-COUNTED_MS);
+    let since = tx.now().plus_ms(-COUNTING_WINDOW_MS);
     let mut counts = BTreeMap::new();
     for id in publishers {
         if counts.contains_key(&id) {
             continue;
         }
-        let known = of_user(tx, UserId::new(id))?;
+        let known = find_by_user(tx, UserId::new(id))?;
         let sells = known.is_some_and(|one| !one.flag("monetization_restricted"));
-        let mut count = Videos::default();
-        if sells && open(tx, id)?.is_some() {
+        let mut count = VideoCounts::default();
+        if sells && find_public_user(tx, id)?.is_some() {
             let author = UserId::new(id);
             count.posted = posts::count_videos_since(tx, author, first_snowflake_at(since))?;
             count.monetized = if counts_posts {
@@ -134,13 +138,15 @@ pub fn videos(
 
 /// Of each category of content: how many publishers showed a video in the last thirty days, and
 /// how many of their videos something was shown before.
-pub fn by_category(desk: &mut Desk<'_, '_>) -> Result<BTreeMap<String, (i64, i64)>, Fault> {
-    let all = all(desk.tx)?;
-    let videos = videos(desk, all.iter().map(|one| one.id))?;
+pub fn count_by_category(
+    desk: &mut AccountContext<'_, '_>,
+) -> Result<BTreeMap<String, (i64, i64)>, Fault> {
+    let all = list_all(desk.tx)?;
+    let videos = count_videos(desk, all.iter().map(|one| one.id))?;
     let mut sums = BTreeMap::new();
     for publisher in &all {
         let count = videos.get(&publisher.id).copied().unwrap_or_default();
-        if count == Videos::default() {
+        if count == VideoCounts::default() {
             continue;
         }
         for category in publisher.texts("content_category_ids") {

@@ -4,118 +4,128 @@ use base::{Error, Vocabulary, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::declare::{Custom, Field, Resource};
-use crate::desk::Desk;
-use crate::engine::{checked, show_all, show_one};
-use crate::given::Given;
-use crate::kind::{Ids, Kind};
-use crate::record::Record;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{CustomOperation, FieldSpec, Resource};
+use crate::engine::{ensure_valid_params, render_record, render_record_array};
+use crate::field_kind::{FieldKind, IdFormat};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
 use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
-use crate::resources::servability::untouched;
+use crate::resources::servability::accept_any_shape;
 
 /// What could do better of what a funding instrument pays for. One at a time is open.
 pub static RECOMMENDATION: Resource = Resource {
     name: "recommendation",
     id: VocabularyWord::same_in_both("recommendation_id"),
-    ids: Ids::Twelve,
+    id_format: IdFormat::Twelve,
     path: "recommendations",
-    about: "recommendation",
+    label: "recommendation",
     fields: &[
-        Field::reference("funding_instrument_id", &FUNDING_INSTRUMENT).kept(),
-        Field::one_of("status", &["PENDING", "APPLIED", "EXPIRED", "DISMISSED"]).kept(),
-        Field::text("message", 1, 255).kept(),
-        Field::text("subject", 1, 64).kept().hidden(),
-        Field::new("changes", Kind::Shape(untouched))
-            .kept()
+        FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).set_by_server(),
+        FieldSpec::one_of("status", &["PENDING", "APPLIED", "EXPIRED", "DISMISSED"])
+            .set_by_server(),
+        FieldSpec::text("message", 1, 255).set_by_server(),
+        FieldSpec::text("subject", 1, 64).set_by_server().hidden(),
+        FieldSpec::new("changes", FieldKind::Shape(accept_any_shape))
+            .set_by_server()
             .hidden(),
         // An operator turned it down.
-        Field::new("refused", Kind::Bool)
-            .kept()
+        FieldSpec::new("refused", FieldKind::Bool)
+            .set_by_server()
             .hidden()
-            .or_flag(false),
+            .default_flag(false),
     ],
     verbs: &[],
     shows_deleted: false,
-    computed: Some(|_, records| Ok(records.iter().map(account).collect())),
+    compute_fields: Some(|_, records| Ok(records.iter().map(account_field).collect())),
     ..Resource::DEFAULT
 };
 
-const ID: Field = Field::reference("recommendation_id", &RECOMMENDATION).required();
-const ONE: &str = "recommendations/{recommendation_id}";
+const ID: FieldSpec = FieldSpec::reference("recommendation_id", &RECOMMENDATION).required();
+const RECOMMENDATION_PATH: &str = "recommendations/{recommendation_id}";
 
 /// What can be done with them, in either version.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsRecommendations",
         "recommendations",
         "Recommendations for an account that are open: at most one for each funding instrument.",
-        list,
+        list_recommendations,
     )
     .version("5")
-    .who(Who::CampaignReader),
-    Custom::get(
+    .requires_role(RequiredRole::CampaignReader),
+    CustomOperation::get(
         "getAdsRecommendation",
-        ONE,
+        RECOMMENDATION_PATH,
         "A recommendation, as a tree of changes.",
-        one,
+        get_recommendation,
     )
     .version("5")
-    .who(Who::CampaignReader)
+    .requires_role(RequiredRole::CampaignReader)
     .params(&[ID]),
-    Custom::get(
+    CustomOperation::get(
         "getAdsRecommendationsOfTwelve",
         "recommendations",
         "The same as in version 5.",
-        list,
+        list_recommendations,
     )
-    .who(Who::CampaignReader),
-    Custom::get(
+    .requires_role(RequiredRole::CampaignReader),
+    CustomOperation::get(
         "getAdsRecommendationOfTwelve",
-        ONE,
+        RECOMMENDATION_PATH,
         "The same as in version 5.",
-        one,
+        get_recommendation,
     )
-    .who(Who::CampaignReader)
+    .requires_role(RequiredRole::CampaignReader)
     .params(&[ID]),
 ];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    accounts::allows(desk, "RECOMMENDATIONS")?;
+fn list_recommendations(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    accounts::require_opt_in_feature(desk, "RECOMMENDATIONS")?;
     let account = desk.account_id()?;
     let mut open = Vec::new();
     for row in records::list_by_account(desk.tx, FUNDING_INSTRUMENT.name, account)? {
-        let said = desk.shown(&RECOMMENDATION, "funding_instrument_id", row.id)?;
+        let said = desk.list_visible_records(&RECOMMENDATION, "funding_instrument_id", row.id)?;
         open.extend(
             said.into_iter()
                 .filter(|one| one.text("status") == "PENDING"),
         );
     }
     let count = open.len();
-    let answer = Answer::raw(show_all(desk, &open)?).last_page();
-    Ok(answer.total(count))
+    let answer = OperationOutput::from_json(render_record_array(desk, &open)?).as_last_page();
+    Ok(answer.with_total_count(count))
 }
 
-fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    accounts::allows(desk, "RECOMMENDATIONS")?;
+fn get_recommendation(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    accounts::require_opt_in_feature(desk, "RECOMMENDATIONS")?;
     let id = given.int("recommendation_id").unwrap_or(-1);
-    let record = desk.need(&RECOMMENDATION, id)?;
-    let mut shown: Value = serde_json::from_str(&show_one(desk, &record)?).unwrap_or_default();
+    let record = desk.require_record(&RECOMMENDATION, id)?;
+    let mut shown: Value = serde_json::from_str(&render_record(desk, &record)?).unwrap_or_default();
     if let Some(members) = shown.as_object_mut() {
         let changes = record.get("changes").cloned().unwrap_or_default();
-        members.insert("changes".to_owned(), spoken(changes, desk.caller.speech));
+        members.insert(
+            "changes".to_owned(),
+            render_changes(changes, desk.caller.speech),
+        );
     }
-    let mut answer = Answer::one(&shown);
+    let mut answer = OperationOutput::from_value(&shown);
     answer.data_type = "recommendations";
     Ok(answer)
 }
 
 /// A tree in the words of a vocabulary.
-fn spoken(changes: Value, speech: Vocabulary) -> Value {
+fn render_changes(changes: Value, speech: Vocabulary) -> Value {
     if speech == Vocabulary::Post {
         return changes;
     }
@@ -130,7 +140,7 @@ fn spoken(changes: Value, speech: Vocabulary) -> Value {
     serde_json::from_str(&text).unwrap_or(changes)
 }
 
-fn account(record: &Record) -> Vec<(&'static str, Value)> {
-    let written = ACCOUNT.ids.write(record.account_id);
+fn account_field(record: &AdsRecord) -> Vec<(&'static str, Value)> {
+    let written = ACCOUNT.id_format.format(record.account_id);
     vec![("account_id", written.into())]
 }

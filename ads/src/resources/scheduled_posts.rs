@@ -5,121 +5,144 @@ use base::{AppId, Error, Time, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
-use crate::access::Who;
-use crate::change::Change;
-use crate::declare::{Custom, Delete, Field, Filter, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::kind::{Ids, Kind, instant};
-use crate::record::Record;
-use crate::request::CONSOLE;
-use crate::resources::compositions::{self, LIST, is_sound, media_keys, text};
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{
+    CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use crate::field_kind::{FieldKind, IdFormat, format_time};
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::request::CONSOLE_APP_ID;
+use crate::resources::compositions::{
+    self, LIST_PARAMS, media_keys_field, text_field, validate_composition,
+};
 use crate::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
 
 /// A post that is published later.
 pub static SCHEDULED_POST: Resource = Resource {
     name: "scheduled_post",
     id: VocabularyWord::new("scheduled_post_id", "scheduled_tweet_id"),
-    ids: Ids::Long,
+    id_format: IdFormat::Long,
     path: "scheduled_<posts>",
-    about: "scheduled post",
+    label: "scheduled post",
     fields: &[
-        Field::text("name", 1, 80),
-        text(),
-        Field::new("user_id", Kind::User).kept(),
-        Field::new("as_user_id", Kind::Long)
+        FieldSpec::text("name", 1, 80),
+        text_field(),
+        FieldSpec::new("user_id", FieldKind::User).set_by_server(),
+        FieldSpec::new("as_user_id", FieldKind::Long)
             .required()
-            .fixed()
+            .immutable()
             .hidden(),
-        Field::new("nullcast", Kind::Bool).or_flag(true),
-        Field::text("card_uri", 1, 64),
-        media_keys(),
-        Field::new("scheduled_at", Kind::Time).required(),
-        Field::one_of("scheduled_status", STATES)
-            .kept()
-            .or("SCHEDULED"),
-        Field::new("completed_at", Kind::Time).kept(),
-        Field::new("post_id", Kind::Long).older("tweet_id").kept(),
+        FieldSpec::new("nullcast", FieldKind::Bool).default_flag(true),
+        FieldSpec::text("card_uri", 1, 64),
+        media_keys_field(),
+        FieldSpec::new("scheduled_at", FieldKind::Time).required(),
+        FieldSpec::one_of("scheduled_status", STATES)
+            .set_by_server()
+            .default_word("SCHEDULED"),
+        FieldSpec::new("completed_at", FieldKind::Time).set_by_server(),
+        FieldSpec::new("post_id", FieldKind::Long)
+            .legacy_name("tweet_id")
+            .set_by_server(),
         // What the publisher goes by: when it looks at it, as long as it is to be published.
-        Field::new("due_at", Kind::Time).kept().hidden(),
-        Field::new("attempts", Kind::Int(0, 100)).kept().hidden(),
-        Field::new("app_id", Kind::Long).kept().hidden(),
-        Field::text("error", 0, 500).kept().hidden(),
+        FieldSpec::new("due_at", FieldKind::Time)
+            .set_by_server()
+            .hidden(),
+        FieldSpec::new("attempts", FieldKind::Int(0, 100))
+            .set_by_server()
+            .hidden(),
+        FieldSpec::new("app_id", FieldKind::Long)
+            .set_by_server()
+            .hidden(),
+        FieldSpec::text("error", 0, 500).set_by_server().hidden(),
     ],
-    filters: &[Filter::new("user_id", "user_id", Kind::User)],
-    count: (100, 200),
-    extras: false,
-    verbs: &[Verb::Get, Verb::Create, Verb::Update, Verb::Delete],
-    reads: Who::CreativeReader,
-    writes: Who::PostWriter,
+    filters: &[ListFilter::new("user_id", "user_id", FieldKind::User)],
+    page_size: (100, 200),
+    supports_list_extras: false,
+    verbs: &[
+        ResourceVerb::Get,
+        ResourceVerb::Create,
+        ResourceVerb::Update,
+        ResourceVerb::Delete,
+    ],
+    read_role: RequiredRole::CreativeReader,
+    write_role: RequiredRole::PostWriter,
     rules: &[
-        Rule::Within(is_open),
-        Rule::Within(is_sound),
-        Rule::Within(is_due_in_time),
+        ValidationRule::InContext(validate_still_scheduled),
+        ValidationRule::InContext(validate_composition),
+        ValidationRule::InContext(validate_scheduled_at),
     ],
-    delete: Delete::Hard,
+    delete_mode: DeleteMode::Hard,
     shows_deleted: false,
-    after: Some(after),
+    after_change: Some(hide_promotions),
     ..Resource::DEFAULT
 };
 
 const STATES: &[&str] = &["SCHEDULED", "SUCCESS", "FAILED", "DELETED"];
 
 /// The list of them, which is of one user.
-pub static OPERATIONS: &[Custom] = &[Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsScheduledPosts",
     "scheduled_<posts>",
     "A page of scheduled posts of a user.",
-    |desk: &mut Desk<'_, '_>, given| compositions::list(desk, &SCHEDULED_POST, given),
+    |desk: &mut AccountContext<'_, '_>, given| compositions::list(desk, &SCHEDULED_POST, given),
 )
-.who(Who::CreativeReader)
-.params(LIST)];
+.requires_role(RequiredRole::CreativeReader)
+.params(LIST_PARAMS)];
 
-const MINUTE: i64 = 60 * 1000;
+const MINUTE_MS: i64 = 60 * 1000;
 /// How far ahead a post is scheduled at most.
-const AHEAD: i64 = 365 * 24 * 60 * MINUTE;
+const MAX_AHEAD_MS: i64 = 365 * 24 * 60 * MINUTE_MS;
 /// Posts of a user within a quarter of an hour.
-const TOGETHER: usize = 30;
+const MAX_POSTS_PER_WINDOW: usize = 30;
 /// Minutes of that before and after a post.
-const AROUND: i64 = 7;
+const WINDOW_MINUTES: i64 = 7;
 
 /// What was published, or was not, stays as it is.
-fn is_open(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn validate_still_scheduled(
+    _: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
     let before = change.before.as_ref();
     if before.is_some_and(|before| before.text("scheduled_status") != "SCHEDULED") {
         let message = "The post is not scheduled any longer";
         return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
     }
-    if change.verb == Verb::Delete {
+    if change.verb == ResourceVerb::Delete {
         change.record.set("scheduled_status", "DELETED");
     }
     Ok(())
 }
 
-fn is_due_in_time(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn validate_scheduled_at(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     if change.is_new() {
-        let app = desk.caller.app.filter(|app| *app != CONSOLE);
+        let app = desk.caller.app.filter(|app| *app != CONSOLE_APP_ID);
         let app = app.map(AppId::get);
         change
             .record
             .set("app_id", app.map_or(Value::Null, Value::from));
     }
-    if !change.changes("scheduled_at") {
+    if !change.changes_field("scheduled_at") {
         return Ok(());
     }
     let asked = change.record.int("scheduled_at").unwrap_or(0);
-    let at = asked - asked.rem_euclid(MINUTE);
+    let at = asked - asked.rem_euclid(MINUTE_MS);
     let now = desk.now().ms();
     let wrong = |message: &str| {
-        let written = instant(Time::from_ms(asked));
+        let written = format_time(Time::from_ms(asked));
         AdsProblem::invalid_parameter("scheduled_at", written, message)
     };
     if at <= now {
         return Err(wrong("scheduled_at must be in the future").into());
     }
-    if at > now.saturating_add(AHEAD) {
+    if at > now.saturating_add(MAX_AHEAD_MS) {
         return Err(wrong("scheduled_at must be within one year").into());
     }
     if is_crowded(desk, &change.record, at)? {
@@ -134,25 +157,29 @@ fn is_due_in_time(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Er
 }
 
 /// Whether as many posts as may be are scheduled around a minute.
-fn is_crowded(desk: &mut Desk<'_, '_>, record: &Record, at: i64) -> Result<bool, Error> {
+fn is_crowded(
+    desk: &mut AccountContext<'_, '_>,
+    record: &AdsRecord,
+    at: i64,
+) -> Result<bool, Error> {
     let mut count = 0;
-    for minute in -AROUND..=AROUND {
-        let there = desk.shown(
+    for minute in -WINDOW_MINUTES..=WINDOW_MINUTES {
+        let there = desk.list_visible_records(
             &SCHEDULED_POST,
             "due_at",
-            at.saturating_add(minute * MINUTE),
+            at.saturating_add(minute * MINUTE_MS),
         )?;
         let others = there
             .iter()
             .filter(|other| other.id != record.id && other.get("user_id") == record.get("user_id"));
         count += others.count();
     }
-    Ok(count >= TOGETHER)
+    Ok(count >= MAX_POSTS_PER_WINDOW)
 }
 
 /// What a deleted post was to be promoted by goes with it.
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn hide_promotions(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         let account = desk.account_id()?;
         let of = ("scheduled_post_id", change.record.id);
         records::hide_by_field(desk.tx, SCHEDULED_PROMOTED_POST.name, account, of)?;

@@ -3,14 +3,14 @@
 use base::refusal::AdsProblem;
 use base::{Error, PostId, VocabularyWord};
 
-use crate::change::Change;
-use crate::declare::{Field, Filter, Resource, Rule, Verb};
-use crate::desk::Desk;
-use crate::kind::Kind;
-use crate::record::Record;
+use crate::account_context::AccountContext;
+use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use crate::field_kind::FieldKind;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::compositions;
-use crate::resources::line_items::{self, LINE_ITEM, sells};
-use crate::resources::promoted_posts::promote_one;
+use crate::resources::line_items::{self, LINE_ITEM, require_product_type};
+use crate::resources::promoted_posts::promote_post;
 use crate::resources::scheduled_posts::SCHEDULED_POST;
 
 /// A scheduled post that a line item will show.
@@ -18,50 +18,60 @@ pub static SCHEDULED_PROMOTED_POST: Resource = Resource {
     name: "scheduled_promoted_post",
     id: VocabularyWord::new("scheduled_promoted_post_id", "scheduled_promoted_tweet_id"),
     path: "scheduled_promoted_<posts>",
-    about: "scheduled promoted post",
+    label: "scheduled promoted post",
     fields: &[
-        Field::parent("line_item_id", &LINE_ITEM).required(),
-        Field::new("scheduled_post_id", Kind::Long)
-            .older("scheduled_tweet_id")
+        FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
+        FieldSpec::new("scheduled_post_id", FieldKind::Long)
+            .legacy_name("scheduled_tweet_id")
             .required()
-            .fixed(),
-        Field::new("post_id", Kind::Long).older("tweet_id").kept(),
+            .immutable(),
+        FieldSpec::new("post_id", FieldKind::Long)
+            .legacy_name("tweet_id")
+            .set_by_server(),
     ],
     filters: &[
-        Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
-        Filter::ids(
+        ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
+        ListFilter::ids(
             "scheduled_promoted_post_ids",
             "id",
             &SCHEDULED_PROMOTED_POST,
         )
-        .older("scheduled_promoted_tweet_ids"),
+        .legacy_name("scheduled_promoted_tweet_ids"),
     ],
-    verbs: &[Verb::List, Verb::Get, Verb::Create, Verb::Delete],
+    verbs: &[
+        ResourceVerb::List,
+        ResourceVerb::Get,
+        ResourceVerb::Create,
+        ResourceVerb::Delete,
+    ],
     rules: &[
-        Rule::Beside("line_item_id", shows_posts),
-        Rule::Within(waits),
+        ValidationRule::OnReference("line_item_id", validate_product_type),
+        ValidationRule::InContext(validate_scheduled_post),
     ],
-    twin: Some(twin),
+    find_duplicate: Some(find_duplicate),
     ..Resource::DEFAULT
 };
 
 const PRODUCTS: &[&str] = &["PROMOTED_POSTS", "PROMOTED_ACCOUNT"];
 
-fn shows_posts(_: &Change, item: &Record) -> Result<(), AdsProblem> {
-    sells(item, PRODUCTS, "promoted posts")
+fn validate_product_type(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsProblem> {
+    require_product_type(item, PRODUCTS, "promoted posts")
 }
 
 /// Whether the post is still to come, and suits the line item.
-fn waits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn validate_scheduled_post(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
     let id = change.record.int("scheduled_post_id").unwrap_or(-1);
-    let Some(post) = desk.find(&SCHEDULED_POST, id)? else {
-        if change.verb == Verb::Delete {
+    let Some(post) = desk.find_record(&SCHEDULED_POST, id)? else {
+        if change.verb == ResourceVerb::Delete {
             return Ok(());
         }
-        return Err(desk.not_found(&SCHEDULED_POST, id).into());
+        return Err(desk.not_found_problem(&SCHEDULED_POST, id).into());
     };
     let open = post.text("scheduled_status") == "SCHEDULED";
-    if change.verb == Verb::Delete {
+    if change.verb == ResourceVerb::Delete {
         let now = desk.now().ms();
         if open && post.int("scheduled_at").is_some_and(|at| at > now) {
             return Ok(());
@@ -77,29 +87,41 @@ fn waits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
     if !open {
         return Err(wrong("is not scheduled any longer").into());
     }
-    let item = desk.need(&LINE_ITEM, change.record.int("line_item_id").unwrap_or(-1))?;
-    if !compositions::suits(&post, &item) {
+    let item = desk.require_record(&LINE_ITEM, change.record.int("line_item_id").unwrap_or(-1))?;
+    if !compositions::suits_line_item(&post, &item) {
         return Err(wrong("does not suit the objective of the line item").into());
     }
     Ok(())
 }
 
-fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Error> {
+fn find_duplicate(
+    desk: &mut AccountContext<'_, '_>,
+    record: &AdsRecord,
+) -> Result<Option<AdsRecord>, Error> {
     let post = record.int("scheduled_post_id").unwrap_or(0);
-    let all = desk.with(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", post)?;
-    let same = |other: &Record| other.get("line_item_id") == record.get("line_item_id");
+    let all = desk.list_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", post)?;
+    let same = |other: &AdsRecord| other.get("line_item_id") == record.get("line_item_id");
     Ok(all.into_iter().find(same))
 }
 
 /// Promotes a post that was just published in the line items that wait for it. One that cannot
 /// take it any longer does not keep the others from it.
-pub fn published(desk: &mut Desk<'_, '_>, scheduled: i64, post: PostId) -> Result<(), Error> {
-    for mut waiting in desk.shown(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", scheduled)? {
+pub fn promote_published_post(
+    desk: &mut AccountContext<'_, '_>,
+    scheduled: i64,
+    post: PostId,
+) -> Result<(), Error> {
+    for mut waiting in
+        desk.list_visible_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", scheduled)?
+    {
         let item = waiting.int("line_item_id").unwrap_or(-1);
-        let Some(item) = desk.find(&LINE_ITEM, item)?.filter(|item| !item.deleted) else {
+        let Some(item) = desk
+            .find_record(&LINE_ITEM, item)?
+            .filter(|item| !item.deleted)
+        else {
             continue;
         };
-        let made = match promote_one(desk, &item, post) {
+        let made = match promote_post(desk, &item, post) {
             Ok(made) => made,
             Err(Error::Refused(_)) => continue,
             Err(failed) => return Err(failed),
@@ -109,7 +131,7 @@ pub fn published(desk: &mut Desk<'_, '_>, scheduled: i64, post: PostId) -> Resul
         }
         waiting.set("post_id", made.int("post_id"));
         waiting.updated_at = desk.now();
-        desk.keep(&waiting)?;
+        desk.save_record(&waiting)?;
     }
     Ok(())
 }

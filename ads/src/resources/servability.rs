@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use store::ledger::AdEntity;
 use store::records;
 
-use crate::desk::Desk;
-use crate::ledger::purse;
-use crate::record::Record;
+use crate::account_context::AccountContext;
+use crate::ledger::budget;
+use crate::record::AdsRecord;
 use crate::resources::funding_instruments::{self, FUNDING_INSTRUMENT};
-use crate::zone::Zone;
+use crate::time_zone::AccountTimeZone;
 
 /// What a campaign or line item has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct Servability {
     /// Why it cannot be served, in the contract's order.
     pub reasons: Vec<&'static str>,
     /// The same in one word.
@@ -25,9 +25,9 @@ pub struct State {
     deleted: bool,
 }
 
-impl State {
+impl Servability {
     /// Whether it can be served; unknown of what is deleted.
-    pub fn servable(&self) -> Value {
+    pub fn servable_value(&self) -> Value {
         if self.deleted {
             Value::Null
         } else {
@@ -39,7 +39,7 @@ impl State {
 /// What there is to spend and to be seen: which instruments can pay, whose own budget is used up,
 /// and of what nothing can be seen any longer.
 #[derive(Clone, Debug, Default)]
-pub struct Means {
+pub struct DeliveryResources {
     funding: HashMap<i64, bool>,
     exhausted: HashSet<(&'static str, i64)>,
     /// Line items and campaigns of which nothing can be seen now, whatever they have to show.
@@ -48,7 +48,7 @@ pub struct Means {
 
 /// A line item as its campaign remembers it: when it runs, and whether it counts.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
+struct LineItemFlight {
     id: i64,
     start: Option<i64>,
     end: Option<i64>,
@@ -57,8 +57,8 @@ struct Flight {
 }
 
 /// What a campaign remembers of its line items.
-pub fn flights(items: &[&Record]) -> Value {
-    let of = |item: &&Record| {
+pub fn flights_to_json(items: &[&AdsRecord]) -> Value {
+    let of = |item: &&AdsRecord| {
         json!([
             item.int("start_time"),
             item.int("end_time"),
@@ -71,14 +71,14 @@ pub fn flights(items: &[&Record]) -> Value {
 }
 
 /// What nobody sends has no shape to be looked at.
-pub fn untouched(value: &Value) -> Result<Value, AdsProblem> {
+pub fn accept_any_shape(value: &Value) -> Result<Value, AdsProblem> {
     Ok(value.clone())
 }
 
-fn remembered(campaign: &Record) -> Vec<Flight> {
+fn parse_flights(campaign: &AdsRecord) -> Vec<LineItemFlight> {
     let of = |flight: &Value| {
         let number = |place: usize| flight.get(place).and_then(Value::as_i64);
-        Flight {
+        LineItemFlight {
             start: number(0),
             end: number(1),
             complete: number(2) == Some(1),
@@ -90,26 +90,33 @@ fn remembered(campaign: &Record) -> Vec<Flight> {
 }
 
 /// Whether a line item has something to show that suits its objective, and somebody to show it to.
-pub fn is_complete(item: &Record) -> bool {
+pub fn is_complete(item: &AdsRecord) -> bool {
     item.int("creatives").unwrap_or(0) > 0 && !item.flag("unreached")
 }
 
 /// What there is to spend, and what there is to be seen, for some campaigns, or for line items and
 /// their campaigns.
-pub fn means(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Error> {
-    let mut means = means_to_spend(desk, records)?;
-    look(desk, records, &mut means)?;
+pub fn load_delivery_resources(
+    desk: &mut AccountContext<'_, '_>,
+    records: &[AdsRecord],
+) -> Result<DeliveryResources, Error> {
+    let mut means = load_spending_resources(desk, records)?;
+    mark_unseen(desk, records, &mut means)?;
     Ok(means)
 }
 
 /// Finds out of which of them nothing can be seen: posts are deleted, and their authors suspended,
 /// without any advertiser being asked.
-fn look(desk: &mut Desk<'_, '_>, records: &[Record], means: &mut Means) -> Result<(), Error> {
+fn mark_unseen(
+    desk: &mut AccountContext<'_, '_>,
+    records: &[AdsRecord],
+    means: &mut DeliveryResources,
+) -> Result<(), Error> {
     let sandbox = desk.account()?.record.flag("sandbox");
     let mut open: Vec<((&'static str, i64), Vec<i64>)> = Vec::new();
     for record in records {
-        let items = if record.of.name == kind_of(AdEntity::Campaign) {
-            let flights = remembered(record).into_iter();
+        let items = if record.resource.name == resource_name(AdEntity::Campaign) {
+            let flights = parse_flights(record).into_iter();
             let shows = flights.filter(|one| one.complete && !one.draft && one.id > 0);
             shows.map(|flight| flight.id).collect()
         } else if is_complete(record) {
@@ -118,7 +125,7 @@ fn look(desk: &mut Desk<'_, '_>, records: &[Record], means: &mut Means) -> Resul
             Vec::new()
         };
         if !items.is_empty() {
-            open.push(((record.of.name, record.id), items));
+            open.push(((record.resource.name, record.id), items));
         }
     }
     // A campaign needs one that can be seen; only where that is not the first it is looked on.
@@ -145,7 +152,10 @@ fn look(desk: &mut Desk<'_, '_>, records: &[Record], means: &mut Means) -> Resul
 }
 
 /// The same without looking at what there is to be seen: for who looks at what is shown itself.
-pub fn means_to_spend(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Error> {
+pub fn load_spending_resources(
+    desk: &mut AccountContext<'_, '_>,
+    records: &[AdsRecord],
+) -> Result<DeliveryResources, Error> {
     let mut ids: Vec<i64> = records
         .iter()
         .filter_map(|record| record.int("funding_instrument_id"))
@@ -153,25 +163,28 @@ pub fn means_to_spend(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Mea
     ids.sort_unstable();
     ids.dedup();
     let now = desk.now();
-    let mut means = Means::default();
+    let mut means = DeliveryResources::default();
     let spent: HashMap<i64, i64> = store::ledger::total_spend(desk.tx, AdEntity::Funding, &ids)?
         .into_iter()
         .collect();
     for row in records::find_by_ids(desk.tx, FUNDING_INSTRUMENT.name, &ids)? {
-        let record = Record::stored(&FUNDING_INSTRUMENT, &row)?;
+        let record = AdsRecord::from_stored(&FUNDING_INSTRUMENT, &row)?;
         let spent = spent.get(&record.id).copied().unwrap_or(0);
-        let able = funding_instruments::reasons(&record, spent, now).is_empty();
+        let able = funding_instruments::reasons_not_able_to_fund(&record, spent, now).is_empty();
         means.funding.insert(record.id, able);
     }
-    let day = Zone::named(desk.account()?.record.text("timezone")).day(now);
+    let day = AccountTimeZone::from_name(desk.account()?.record.text("timezone")).day_bounds(now);
     for entity in [AdEntity::Campaign, AdEntity::LineItem] {
-        let kind = kind_of(entity);
-        let own: Vec<&Record> = records.iter().filter(|one| one.of.name == kind).collect();
+        let kind = resource_name(entity);
+        let own: Vec<&AdsRecord> = records
+            .iter()
+            .filter(|one| one.resource.name == kind)
+            .collect();
         let ids: Vec<i64> = own.iter().map(|record| record.id).collect();
-        let spent = purse::spent(desk.tx, entity, &ids, day)?;
+        let spent = budget::load_spent(desk.tx, entity, &ids, day)?;
         let reached = own.iter().filter(|record| {
             let spent = spent.get(&record.id).copied().unwrap_or_default();
-            purse::limits(entity, record).are_reached(spent)
+            budget::budget_limits(entity, record).are_exhausted(spent)
         });
         means
             .exhausted
@@ -180,30 +193,35 @@ pub fn means_to_spend(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Mea
     Ok(means)
 }
 
-const fn kind_of(entity: AdEntity) -> &'static str {
+const fn resource_name(entity: AdEntity) -> &'static str {
     match entity {
         AdEntity::Campaign => "campaign",
         _ => "line_item",
     }
 }
 
-impl Means {
-    fn show_nothing(&self, record: &Record) -> bool {
-        self.unseen.contains(&(record.of.name, record.id))
+impl DeliveryResources {
+    fn has_nothing_to_show(&self, record: &AdsRecord) -> bool {
+        self.unseen.contains(&(record.resource.name, record.id))
     }
 
-    fn are_used_up(&self, record: &Record) -> bool {
-        self.exhausted.contains(&(record.of.name, record.id))
+    fn is_exhausted(&self, record: &AdsRecord) -> bool {
+        self.exhausted.contains(&(record.resource.name, record.id))
     }
 }
 
 /// The state of a campaign.
-pub fn of_campaign(campaign: &Record, approval: &str, means: &Means, now: Time) -> State {
-    let flights = remembered(campaign);
+pub fn campaign_servability(
+    campaign: &AdsRecord,
+    approval: &str,
+    means: &DeliveryResources,
+    now: Time,
+) -> Servability {
+    let flights = parse_flights(campaign);
     let now = now.ms();
-    let started = |flight: &Flight| flight.start.is_none_or(|start| start <= now);
-    let ended = |flight: &Flight| flight.end.is_some_and(|end| end <= now);
-    let mut reasons = common(campaign, approval);
+    let started = |flight: &LineItemFlight| flight.start.is_none_or(|start| start <= now);
+    let ended = |flight: &LineItemFlight| flight.end.is_some_and(|end| end <= now);
+    let mut reasons = common_reasons(campaign, approval);
     if !flights.is_empty() && flights.iter().all(ended) {
         reasons.push("EXPIRED");
     }
@@ -216,43 +234,43 @@ pub fn of_campaign(campaign: &Record, approval: &str, means: &Means, now: Time) 
     let shows = flights
         .iter()
         .any(|flight| flight.complete && !flight.draft);
-    if !shows || means.show_nothing(campaign) {
+    if !shows || means.has_nothing_to_show(campaign) {
         reasons.push("INCOMPLETE");
     }
     if !can_pay(campaign, means) {
         reasons.push("FUNDING_PROBLEM");
     }
-    if means.are_used_up(campaign) {
+    if means.is_exhausted(campaign) {
         reasons.push("BUDGET_EXHAUSTED");
     }
-    state(campaign, reasons)
+    build_servability(campaign, reasons)
 }
 
 /// The state of a line item of a campaign.
-pub fn of_line_item(
-    item: &Record,
-    campaign: &Record,
+pub fn line_item_servability(
+    item: &AdsRecord,
+    campaign: &AdsRecord,
     approval: &str,
-    means: &Means,
+    means: &DeliveryResources,
     now: Time,
-) -> State {
-    let above = of_campaign(campaign, approval, means, now);
+) -> Servability {
+    let above = campaign_servability(campaign, approval, means, now);
     let own = |reason: &str| match reason {
         "DELETED" => item.deleted,
         "EXPIRED" => item.time("end_time").is_some_and(|end| end <= now),
         "STARTS_IN_FUTURE" => item.time("start_time").is_some_and(|start| start > now),
         "PAUSED_BY_ADVERTISER" => item.text("entity_status") != "ACTIVE",
-        "INCOMPLETE" => !is_complete(item) || means.show_nothing(item),
-        "BUDGET_EXHAUSTED" => means.are_used_up(item),
+        "INCOMPLETE" => !is_complete(item) || means.has_nothing_to_show(item),
+        "BUDGET_EXHAUSTED" => means.is_exhausted(item),
         _ => false,
     };
     let inherited = |reason: &str| reason != "INCOMPLETE" && above.reasons.contains(&reason);
-    let reasons = ORDER.iter().copied();
+    let reasons = REASON_ORDER.iter().copied();
     let reasons = reasons.filter(|reason| own(reason) || inherited(reason));
-    state(item, reasons.collect())
+    build_servability(item, reasons.collect())
 }
 
-const ORDER: [&str; 9] = [
+const REASON_ORDER: [&str; 9] = [
     "DELETED",
     "ACCOUNT_REJECTED",
     "ACCOUNT_UNDER_REVIEW",
@@ -264,7 +282,7 @@ const ORDER: [&str; 9] = [
     "BUDGET_EXHAUSTED",
 ];
 
-fn common(record: &Record, approval: &str) -> Vec<&'static str> {
+fn common_reasons(record: &AdsRecord, approval: &str) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     if record.deleted {
         reasons.push("DELETED");
@@ -277,12 +295,12 @@ fn common(record: &Record, approval: &str) -> Vec<&'static str> {
     reasons
 }
 
-fn can_pay(record: &Record, means: &Means) -> bool {
+fn can_pay(record: &AdsRecord, means: &DeliveryResources) -> bool {
     let id = record.int("funding_instrument_id").unwrap_or(0);
     means.funding.get(&id).copied().unwrap_or(false)
 }
 
-fn state(record: &Record, reasons: Vec<&'static str>) -> State {
+fn build_servability(record: &AdsRecord, reasons: Vec<&'static str>) -> Servability {
     let has = |reason: &str| reasons.contains(&reason);
     let effective = if record.text("entity_status") == "DRAFT" {
         "DRAFT"
@@ -303,7 +321,7 @@ fn state(record: &Record, reasons: Vec<&'static str>) -> State {
     } else {
         "RUNNING"
     };
-    State {
+    Servability {
         reasons,
         effective,
         deleted: record.deleted,

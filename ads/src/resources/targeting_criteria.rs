@@ -1,6 +1,6 @@
 //! Targeting criteria: whom a line item is shown to.
 
-mod together;
+mod combination_rules;
 
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
@@ -8,90 +8,103 @@ use serde_json::Value;
 use store::records;
 use store::users::User;
 
-use crate::change::Change;
-use crate::choices;
-use crate::declare::{Field, Filter, Gate, Often, Resource, Rule, Verb};
-use crate::desk::{Desk, not_found};
+use crate::account_context::{AccountContext, record_not_found};
+use crate::declaration::{
+    AdsRateClass, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
 use crate::engine;
-use crate::given::Given;
-use crate::kind::Kind;
-use crate::record::Record;
+use crate::field_kind::FieldKind;
+use crate::option_catalog;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 use crate::resources::campaigns::CAMPAIGN;
-use crate::resources::categories::is_iab;
+use crate::resources::categories::is_iab_category;
 use crate::resources::custom_audiences;
-use crate::resources::line_item_curated_categories::{self, MOST_LEFT_OUT};
+use crate::resources::line_item_curated_categories::{self, MAX_EXCLUDED_PUBLISHERS};
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::promotable_users::PROMOTABLE_USER;
-use crate::resources::targeting_options::{kind_of_place, label};
-use crate::resources::{audiences_targeted, key, promotable_users};
+use crate::resources::targeting_options::{find_label, find_location_type};
+use crate::resources::{audience_targeting, hash_key, promotable_users};
 
 /// What a line item's viewers must be, or must not.
 pub static TARGETING_CRITERION: Resource = Resource {
     name: "targeting_criterion",
     id: VocabularyWord::same_in_both("targeting_criterion_id"),
     path: "targeting_criteria",
-    about: "targeting criterion",
+    label: "targeting criterion",
     not_found: "TARGETING_CRITERION_NOT_FOUND",
     fields: &[
-        Field::parent("line_item_id", &LINE_ITEM).required(),
-        Field::one_of("targeting_type", TYPES)
+        FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
+        FieldSpec::one_of("targeting_type", TARGETING_TYPES)
             .required()
-            .fixed()
-            .gated(GATES),
-        Field::text("targeting_value", 1, 255).required().fixed(),
-        Field::one_of("operator_type", &["EQ", "NE", "GTE", "LT"])
-            .fixed()
-            .or("EQ"),
-        Field::text("name", 0, 255).kept(),
+            .immutable()
+            .requires_features(TYPE_GATES),
+        FieldSpec::text("targeting_value", 1, 255)
+            .required()
+            .immutable(),
+        FieldSpec::one_of("operator_type", &["EQ", "NE", "GTE", "LT"])
+            .immutable()
+            .default_word("EQ"),
+        FieldSpec::text("name", 0, 255).set_by_server(),
         // What is found again without a look at all of a line item's criteria.
-        Field::new("same", Kind::Int(0, i64::MAX)).kept().hidden(),
-        Field::new("alike", Kind::Int(0, i64::MAX)).kept().hidden(),
-        Field::new("audience", Kind::Int(0, i64::MAX))
-            .kept()
+        FieldSpec::new("same", FieldKind::Int(0, i64::MAX))
+            .set_by_server()
+            .hidden(),
+        FieldSpec::new("alike", FieldKind::Int(0, i64::MAX))
+            .set_by_server()
+            .hidden(),
+        FieldSpec::new("audience", FieldKind::Int(0, i64::MAX))
+            .set_by_server()
             .hidden(),
     ],
     filters: &[
-        Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM).required(),
-        Filter::ids("targeting_criterion_ids", "id", &TARGETING_CRITERION),
-        Filter::new("lang", "", Kind::Text(2, 5)),
+        ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM).required(),
+        ListFilter::ids("targeting_criterion_ids", "id", &TARGETING_CRITERION),
+        ListFilter::new("lang", "", FieldKind::Text(2, 5)),
     ],
-    verbs: &[Verb::List, Verb::Get, Verb::Create, Verb::Delete],
-    batch: 500,
-    often: Often::More,
+    verbs: &[
+        ResourceVerb::List,
+        ResourceVerb::Get,
+        ResourceVerb::Create,
+        ResourceVerb::Delete,
+    ],
+    max_batch_items: 500,
+    rate_class: AdsRateClass::High,
     rules: &[
-        Rule::Own(takes_its_operator),
-        Rule::Own(has_a_sound_value),
-        Rule::Within(comes_in_a_batch),
-        Rule::Within(names_what_there_is),
-        Rule::Within(names_someone_of_the_account),
-        Rule::Within(names_an_audience),
-        Rule::Within(is_one_of_so_many),
+        ValidationRule::OnRecord(validate_operator),
+        ValidationRule::OnRecord(validate_value),
+        ValidationRule::InContext(validate_batch_only),
+        ValidationRule::InContext(validate_option),
+        ValidationRule::InContext(resolve_criterion_name),
+        ValidationRule::InContext(resolve_audience),
+        ValidationRule::InContext(enforce_criteria_limit),
     ],
-    history: "TARGETING_CRITERIA",
-    twin: Some(twin),
-    after: Some(after),
-    settles: Some(together::fit),
-    computed: Some(places),
+    history_name: "TARGETING_CRITERIA",
+    find_duplicate: Some(find_duplicate),
+    after_change: Some(refresh_audience_reach),
+    validate_batch: Some(combination_rules::validate_combinations),
+    compute_fields: Some(location_type_fields),
     ..Resource::DEFAULT
 };
 
 /// Types that accounts need a feature for.
-const GATES: &[Gate] = &[
-    Gate::new("AGE_TARGETING").of(&["AGE"]),
-    Gate::new("EVENT_TARGETING").of(&["EVENT"]),
-    Gate::new("ENGAGER_RETARGETING").of(&[
+const TYPE_GATES: &[FeatureGate] = &[
+    FeatureGate::new("AGE_TARGETING").for_values(&["AGE"]),
+    FeatureGate::new("EVENT_TARGETING").for_values(&["EVENT"]),
+    FeatureGate::new("ENGAGER_RETARGETING").for_values(&[
         "CAMPAIGN_ENGAGEMENT",
         "CAMPAIGN_ENGAGEMENT_LOOKALIKE",
         "ENGAGEMENT_TYPE",
         "USER_ENGAGEMENT",
         "USER_ENGAGEMENT_LOOKALIKE",
     ]),
-    Gate::new("INSTALLED_APP_CATEGORY_TARGETING")
-        .of(&["APP_STORE_CATEGORY", "APP_STORE_CATEGORY_LOOKALIKE"]),
+    FeatureGate::new("INSTALLED_APP_CATEGORY_TARGETING")
+        .for_values(&["APP_STORE_CATEGORY", "APP_STORE_CATEGORY_LOOKALIKE"]),
 ];
 
 /// Types of criteria.
-pub const TYPES: &[&str] = &[
+pub const TARGETING_TYPES: &[&str] = &[
     "AGE",
     "APP_LIST",
     "APP_STORE_CATEGORY",
@@ -128,7 +141,7 @@ pub const TYPES: &[&str] = &[
 ];
 
 /// Age buckets (contract §9.4).
-pub const AGES: &[&str] = &[
+pub const AGE_BUCKETS: &[&str] = &[
     "AGE_13_TO_24",
     "AGE_13_TO_34",
     "AGE_13_TO_49",
@@ -151,7 +164,7 @@ pub const AGES: &[&str] = &[
     "AGE_OVER_50",
 ];
 
-const ENGAGEMENTS: &[&str] = &[
+const ENGAGEMENT_TYPES: &[&str] = &[
     "IMPRESSION",
     "ENGAGEMENT",
     "VIDEO_VIEW",
@@ -159,7 +172,7 @@ const ENGAGEMENTS: &[&str] = &[
     "VIDEO_VIEW_COMPLETE",
 ];
 
-fn takes_its_operator(change: &Change) -> Result<(), AdsProblem> {
+fn validate_operator(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let (kind, operator) = (record.text("targeting_type"), record.text("operator_type"));
     let allowed: &[&str] = match kind {
@@ -177,24 +190,24 @@ fn takes_its_operator(change: &Change) -> Result<(), AdsProblem> {
     Err(AdsProblem::invalid_attribute("operator_type", message))
 }
 
-fn has_a_sound_value(change: &Change) -> Result<(), AdsProblem> {
+fn validate_value(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
-    sound(
+    validate_targeting_value(
         record.text("targeting_type"),
         record.text("targeting_value"),
     )
 }
 
 /// Whether a value is one that a type of criteria may have.
-pub fn sound(kind: &str, value: &str) -> Result<(), AdsProblem> {
+pub fn validate_targeting_value(kind: &str, value: &str) -> Result<(), AdsProblem> {
     let digits = value.bytes().all(|byte| byte.is_ascii_digit());
     let sound = match kind {
-        "AGE" => AGES.contains(&value),
+        "AGE" => AGE_BUCKETS.contains(&value),
         "GENDER" => ["1", "2"].contains(&value),
         "WIFI_ONLY" => value == "1",
-        "ENGAGEMENT_TYPE" => ENGAGEMENTS.contains(&value),
+        "ENGAGEMENT_TYPE" => ENGAGEMENT_TYPES.contains(&value),
         "LOCATION" => value.len() == 16 && value.bytes().all(|byte| byte.is_ascii_hexdigit()),
-        "IAB_CATEGORY" => is_iab(value),
+        "IAB_CATEGORY" => is_iab_category(value),
         "PLATFORM" => ["0", "1", "2", "3", "4"].contains(&value),
         "FOLLOWERS_OF_USER"
         | "SIMILAR_TO_FOLLOWERS_OF_USER"
@@ -216,11 +229,17 @@ pub fn sound(kind: &str, value: &str) -> Result<(), AdsProblem> {
 }
 
 /// Types whose criteria only go together.
-pub const BATCHED: &[&str] = &["IAB_CATEGORY", "CONTENT_PUBLISHER_USER"];
+pub const BATCH_ONLY_TYPES: &[&str] = &["IAB_CATEGORY", "CONTENT_PUBLISHER_USER"];
 
-fn comes_in_a_batch(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn validate_batch_only(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
     let kind = change.record.text("targeting_type");
-    if change.verb == Verb::Delete || desk.batch.is_some() || !BATCHED.contains(&kind) {
+    if change.verb == ResourceVerb::Delete
+        || desk.batch.is_some()
+        || !BATCH_ONLY_TYPES.contains(&kind)
+    {
         return Ok(());
     }
     let message = format!("Criteria of {kind} are made in a batch only");
@@ -229,8 +248,11 @@ fn comes_in_a_batch(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), 
 }
 
 /// Options are those that are listed; campaigns and users are the account's own.
-fn names_what_there_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn validate_option(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let kind = change.record.text("targeting_type").to_owned();
@@ -238,8 +260,11 @@ fn names_what_there_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(
     let own = match kind.strip_suffix("_LOOKALIKE").unwrap_or(&kind) {
         "CAMPAIGN_ENGAGEMENT" => &CAMPAIGN,
         "USER_ENGAGEMENT" => &PROMOTABLE_USER,
-        one if one == "LANGUAGE" || one == "LIVE_TV_EVENT" || choices::KINDS.contains(&one) => {
-            if label(desk.tx, one, &value)?.is_some() {
+        one if one == "LANGUAGE"
+            || one == "LIVE_TV_EVENT"
+            || option_catalog::OPTION_TYPES.contains(&one) =>
+        {
+            if find_label(desk.tx, one, &value)?.is_some() {
                 return Ok(());
             }
             let message = format!("\"{value}\" is no value of {kind}");
@@ -247,25 +272,28 @@ fn names_what_there_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(
         }
         _ => return Ok(()),
     };
-    let id = own.ids.read("targeting_value", &value)?;
-    let found = desk.find(own, id)?.filter(|found| !found.deleted);
+    let id = own.id_format.parse("targeting_value", &value)?;
+    let found = desk.find_record(own, id)?.filter(|found| !found.deleted);
     let Some(found) = found else {
-        return Err(not_found(own, "targeting_value", id).into());
+        return Err(record_not_found(own, "targeting_value", id).into());
     };
-    change.record.set("targeting_value", found.written_id());
+    change.record.set("targeting_value", found.formatted_id());
     Ok(())
 }
 
 /// Followers are targeted of the account's own user only.
-fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
+fn resolve_criterion_name(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let kind = change.record.text("targeting_type").to_owned();
     let value = change.record.text("targeting_value").to_owned();
-    let name = match named(desk, &kind, &value)? {
+    let name = match find_named_user(desk, &kind, &value)? {
         Some(user) => user.username,
-        None => label(desk.tx, &kind, &value)?.unwrap_or(value),
+        None => find_label(desk.tx, &kind, &value)?.unwrap_or(value),
     };
     change.record.set("name", name);
     Ok(())
@@ -273,12 +301,16 @@ fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) ->
 
 /// The user whom a criterion names, if its type names one: someone who is there, and where it is
 /// about followers the account's own.
-pub fn named(desk: &mut Desk<'_, '_>, kind: &str, value: &str) -> Result<Option<User>, Error> {
+pub fn find_named_user(
+    desk: &mut AccountContext<'_, '_>,
+    kind: &str,
+    value: &str,
+) -> Result<Option<User>, Error> {
     if !(kind.ends_with("OF_USER") || kind == "CONTENT_PUBLISHER_USER") {
         return Ok(None);
     }
     let user = UserId::parse(value).unwrap_or_else(|| UserId::new(0));
-    let own = kind != "FOLLOWERS_OF_USER" || promotable_users::full(desk)? == Some(user);
+    let own = kind != "FOLLOWERS_OF_USER" || promotable_users::find_own_user(desk)? == Some(user);
     let found = store::users::find_by_id(desk.tx, user)?.filter(|_| own);
     if found.is_some() {
         return Ok(found);
@@ -290,7 +322,7 @@ pub fn named(desk: &mut Desk<'_, '_>, kind: &str, value: &str) -> Result<Option<
 }
 
 /// How many criteria of a kind a line item may have.
-fn most(kind: &str) -> i64 {
+fn max_criteria(kind: &str) -> i64 {
     match kind {
         kind if kind.ends_with("_KEYWORD") => 1000,
         "LOCATION" => 2000,
@@ -301,9 +333,12 @@ fn most(kind: &str) -> i64 {
     }
 }
 
-fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
-    if change.verb == Verb::Delete {
-        desk.criteria_alike.clear();
+fn enforce_criteria_limit(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
+        desk.criteria_counts.clear();
         return Ok(());
     }
     let record = &change.record;
@@ -314,9 +349,9 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
         kind.as_str()
     };
     let item = record.int("line_item_id").unwrap_or(0);
-    let alike = alike(item, group);
+    let alike = group_key(item, group);
     let value = record.text("targeting_value").to_lowercase();
-    let same = key(&[
+    let same = hash_key(&[
         &item.to_string(),
         &kind,
         &value,
@@ -324,29 +359,29 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     ]);
     change.record.set("same", same);
     change.record.set("alike", alike);
-    let curated = line_item_curated_categories::of_item(desk, item)?.is_some();
+    let curated = line_item_curated_categories::find_by_line_item(desk, item)?.is_some();
     if kind == "IAB_CATEGORY" && curated {
         let message = "The line item has a curated category already";
         return Err(AdsProblem::invalid_attribute("targeting_type", message).into());
     }
     let limit = match kind.as_str() {
-        "CONTENT_PUBLISHER_USER" if curated => MOST_LEFT_OUT,
-        other => most(other),
+        "CONTENT_PUBLISHER_USER" if curated => MAX_EXCLUDED_PUBLISHERS,
+        other => max_criteria(other),
     };
     let account = desk.account_id()?;
-    let count = |desk: &mut Desk<'_, '_>, field, value| {
+    let count = |desk: &mut AccountContext<'_, '_>, field, value| {
         records::count_by_field(desk.tx, TARGETING_CRITERION.name, account, (field, value))
     };
     if count(desk, "same", same)? > 0 {
         return Ok(());
     }
     // A batch counts once: what it deletes was deleted before.
-    let there = match desk.criteria_alike.get(&alike) {
+    let there = match desk.criteria_counts.get(&alike) {
         Some(there) => *there,
         None => count(desk, "alike", alike)?,
     };
     if there < limit {
-        desk.criteria_alike.insert(alike, there + 1);
+        desk.criteria_counts.insert(alike, there + 1);
         return Ok(());
     }
     let message = format!("A line item has at most {limit} criteria of {kind}");
@@ -354,23 +389,30 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
 }
 
 /// What all criteria of a kind at a line item have in common.
-pub fn alike(item: i64, kind: &str) -> i64 {
-    key(&[&item.to_string(), kind])
+pub fn group_key(item: i64, kind: &str) -> i64 {
+    hash_key(&[&item.to_string(), kind])
 }
 
 /// The criteria of a kind at a line item.
-pub fn of_kind(desk: &mut Desk<'_, '_>, item: i64, kind: &str) -> Result<Vec<Record>, Error> {
-    desk.shown(&TARGETING_CRITERION, "alike", alike(item, kind))
+pub fn list_by_type(
+    desk: &mut AccountContext<'_, '_>,
+    item: i64,
+    kind: &str,
+) -> Result<Vec<AdsRecord>, Error> {
+    desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))
 }
 
 /// Audiences are targeted that the account owns or may use, and that come to enough people.
-fn names_an_audience(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Error> {
+fn resolve_audience(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
     let kind = change.record.text("targeting_type").to_owned();
-    if change.verb == Verb::Delete || !kind.starts_with("CUSTOM_AUDIENCE") {
+    if change.verb == ResourceVerb::Delete || !kind.starts_with("CUSTOM_AUDIENCE") {
         return Ok(());
     }
     let value = change.record.text("targeting_value").to_owned();
-    let audience = custom_audiences::targetable(desk, &value)?;
+    let audience = custom_audiences::require_targetable(desk, &value)?;
     let id = audience.id;
     let other = if kind == "CUSTOM_AUDIENCE" {
         "CUSTOM_AUDIENCE_EXPANDED"
@@ -378,51 +420,59 @@ fn names_an_audience(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
         "CUSTOM_AUDIENCE"
     };
     let item = change.record.int("line_item_id").unwrap_or(0);
-    let others = desk.shown(&TARGETING_CRITERION, "alike", alike(item, other))?;
+    let others =
+        desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, other))?;
     if others.iter().any(|one| one.int("audience") == Some(id)) {
         let message = "A line item targets an audience or those who are like it, and not both";
         return Err(AdsProblem::invalid_attribute("targeting_value", message).into());
     }
     let record = &mut change.record;
-    record.set("targeting_value", audience.written_id());
+    record.set("targeting_value", audience.formatted_id());
     record.set("name", audience.text("name").to_owned());
     record.set("audience", id);
     Ok(())
 }
 
 /// Targets a platform by what follows from something else, unless single devices of it are.
-pub fn add_platform(desk: &mut Desk<'_, '_>, item: i64, platform: &str) -> Result<(), Error> {
-    for device in of_kind(desk, item, "DEVICE")? {
+pub fn add_platform(
+    desk: &mut AccountContext<'_, '_>,
+    item: i64,
+    platform: &str,
+) -> Result<(), Error> {
+    for device in list_by_type(desk, item, "DEVICE")? {
         let value = device.text("targeting_value");
-        if together::platform_of(desk, value)? == Some(platform) {
+        if combination_rules::device_platform(desk, value)? == Some(platform) {
             return Ok(());
         }
     }
-    let mut given = Given::default();
-    given.put("line_item_id", item.into());
-    given.put("targeting_type", "PLATFORM".into());
-    given.put("targeting_value", platform.into());
+    let mut given = ParsedParams::default();
+    given.insert("line_item_id", item.into());
+    given.insert("targeting_type", "PLATFORM".into());
+    given.insert("targeting_value", platform.into());
     engine::create(desk, &TARGETING_CRITERION, &given).map(|_| ())
 }
 
-fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Error> {
+fn refresh_audience_reach(
+    desk: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+) -> Result<(), Error> {
     let record = &change.record;
     if record.get("audience").is_none() {
         return Ok(());
     }
-    audiences_targeted::look_at(desk, record.int("line_item_id").unwrap_or(0))
+    audience_targeting::refresh_line_item_reach(desk, record.int("line_item_id").unwrap_or(0))
 }
 
 /// Places say which kind of place they are.
-fn places(
-    desk: &mut Desk<'_, '_>,
-    all: &[Record],
+fn location_type_fields(
+    desk: &mut AccountContext<'_, '_>,
+    all: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let mut members = Vec::with_capacity(all.len());
     for one in all {
         let mut more = Vec::new();
         if one.text("targeting_type") == "LOCATION" {
-            let kind = kind_of_place(desk.tx, one.text("targeting_value"))?;
+            let kind = find_location_type(desk.tx, one.text("targeting_value"))?;
             more.push(("location_type", kind.into()));
         }
         members.push(more);
@@ -430,8 +480,11 @@ fn places(
     Ok(members)
 }
 
-fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Error> {
+fn find_duplicate(
+    desk: &mut AccountContext<'_, '_>,
+    record: &AdsRecord,
+) -> Result<Option<AdsRecord>, Error> {
     let same = record.int("same").unwrap_or(0);
-    let all = desk.shown(&TARGETING_CRITERION, "same", same)?;
+    let all = desk.list_visible_records(&TARGETING_CRITERION, "same", same)?;
     Ok(all.into_iter().next())
 }

@@ -5,24 +5,24 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::places;
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::choices::{self, CONVERSATIONS, Choice, EVENTS};
-use crate::declare::{COUNT, CURSOR, Custom, Field, Often};
-use crate::desk::Desk;
-use crate::engine::checked;
-use crate::evaluator::{Audience, Criterion, Operator};
-use crate::gazetteer::{Spot, gazetteer};
-use crate::given::Given;
-use crate::kind::{Kind, instant};
-use crate::reference::page;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{AdsRateClass, COUNT, CURSOR, CustomOperation, FieldSpec};
+use crate::engine::ensure_valid_params;
+use crate::evaluator::{CriterionOperator, TargetedAudience, TargetingCriterion};
+use crate::field_kind::{FieldKind, format_time};
+use crate::gazetteer::{GeoPlace, gazetteer};
+use crate::option_catalog::{self, CONVERSATION_TYPES, CatalogOption, EVENT_TYPES};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::reference_lists::search_page;
 
-const Q: Field = Field::text("q", 1, 255);
-const OS: Field = Field::one_of("os_type", &["ANDROID", "IOS"]);
-const COUNTRY: Field = Field::text("country_code", 2, 2);
+const Q_PARAM: FieldSpec = FieldSpec::text("q", 1, 255);
+const OS_PARAM: FieldSpec = FieldSpec::one_of("os_type", &["ANDROID", "IOS"]);
+const COUNTRY_PARAM: FieldSpec = FieldSpec::text("country_code", 2, 2);
 /// Options on a page.
-const USUAL: i64 = 200;
-const PLACES: i64 = 10_000;
+const DEFAULT_PAGE_SIZE: i64 = 200;
+const PLACES_PER_QUERY: i64 = 10_000;
 
 /// What people who are reached sign in with.
 pub const PLATFORMS: &[(&str, &str)] = &[
@@ -115,216 +115,227 @@ const LOCATION_TYPES: &[&str] = &[
     "POSTAL_CODES",
 ];
 
-const fn list(
+const fn option_list(
     id: &'static str,
     path: &'static str,
     about: &'static str,
-    params: &'static [Field],
-    act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Error>,
-) -> Custom {
-    Custom::get(id, path, about, act)
-        .who(Who::Anyone)
-        .often(Often::Options)
+    params: &'static [FieldSpec],
+    act: fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<OperationOutput, Error>,
+) -> CustomOperation {
+    CustomOperation::get(id, path, about, act)
+        .requires_role(RequiredRole::Anyone)
+        .rate_limited(AdsRateClass::Options)
         .params(params)
 }
 
 /// The lists.
-pub static OPERATIONS: &[Custom] = &[
-    list(
+pub static OPERATIONS: &[CustomOperation] = &[
+    option_list(
         "getAdsAppStoreCategories",
         "/targeting_criteria/app_store_categories",
         "Categories of apps that viewers have.",
-        &[Q, OS],
-        |desk, given| chosen(desk, given, "APP_STORE_CATEGORY"),
+        &[Q_PARAM, OS_PARAM],
+        |desk, given| list_choices(desk, given, "APP_STORE_CATEGORY"),
     ),
-    list(
+    option_list(
         "getAdsConversations",
         "/targeting_criteria/conversations",
         "What viewers talk about.",
         &[
-            Field::one_of("conversation_type", CONVERSATIONS),
+            FieldSpec::one_of("conversation_type", CONVERSATION_TYPES),
             COUNT,
             CURSOR,
-            Q,
+            Q_PARAM,
         ],
-        |desk, given| chosen(desk, given, "CONVERSATION"),
+        |desk, given| list_choices(desk, given, "CONVERSATION"),
     ),
-    list(
+    option_list(
         "getAdsDevices",
         "/targeting_criteria/devices",
         "What viewers use.",
-        &[COUNT, CURSOR, Q, OS],
-        |desk, given| chosen(desk, given, "DEVICE"),
+        &[COUNT, CURSOR, Q_PARAM, OS_PARAM],
+        |desk, given| list_choices(desk, given, "DEVICE"),
     ),
-    list(
+    option_list(
         "getAdsEvents",
         "/targeting_criteria/events",
         "Events that viewers care about.",
         &[
-            Field::new("event_types", Kind::SomeOf(EVENTS)).required(),
+            FieldSpec::new("event_types", FieldKind::SomeOf(EVENT_TYPES)).required(),
             COUNT,
-            Field::new("country_codes", Kind::Texts(200, 2)),
+            FieldSpec::new("country_codes", FieldKind::Texts(200, 2)),
             CURSOR,
-            Field::new("start_time", Kind::Time),
-            Field::new("end_time", Kind::Time),
+            FieldSpec::new("start_time", FieldKind::Time),
+            FieldSpec::new("end_time", FieldKind::Time),
         ],
-        events,
+        list_events,
     ),
-    list(
+    option_list(
         "getAdsInterests",
         "/targeting_criteria/interests",
         "What viewers are interested in.",
-        &[COUNT, CURSOR, Q],
-        |desk, given| chosen(desk, given, "INTEREST"),
+        &[COUNT, CURSOR, Q_PARAM],
+        |desk, given| list_choices(desk, given, "INTEREST"),
     ),
-    list(
+    option_list(
         "getAdsLanguages",
         "/targeting_criteria/languages",
         "Languages that viewers write in.",
-        &[COUNT, CURSOR, Q],
+        &[COUNT, CURSOR, Q_PARAM],
         |desk, given| {
             let rows = LANGUAGES.iter();
-            let rows = rows.map(|(code, name)| option("LANGUAGE", code, name));
-            paged(desk, given, rows.collect())
+            let rows = rows.map(|(code, name)| option_row("LANGUAGE", code, name));
+            paginate_rows(desk, given, rows.collect())
         },
     ),
-    list(
+    option_list(
         "getAdsLocations",
         "/targeting_criteria/locations",
         "Where viewers live.",
         &[
             COUNT,
-            COUNTRY,
+            COUNTRY_PARAM,
             CURSOR,
-            Field::one_of("location_type", LOCATION_TYPES),
-            Q,
+            FieldSpec::one_of("location_type", LOCATION_TYPES),
+            Q_PARAM,
         ],
-        locations,
+        list_locations,
     ),
-    list(
+    option_list(
         "getAdsNetworkOperators",
         "/targeting_criteria/network_operators",
         "Networks that viewers come by.",
-        &[COUNT, COUNTRY.or("US"), CURSOR, Q],
-        |desk, given| chosen(desk, given, "NETWORK_OPERATOR"),
+        &[COUNT, COUNTRY_PARAM.default_word("US"), CURSOR, Q_PARAM],
+        |desk, given| list_choices(desk, given, "NETWORK_OPERATOR"),
     ),
-    list(
+    option_list(
         "getAdsPlatformVersions",
         "/targeting_criteria/platform_versions",
         "Versions of what viewers' devices run.",
-        &[Q, OS],
+        &[Q_PARAM, OS_PARAM],
         |desk, given| {
-            let mut answer = chosen(desk, given, "PLATFORM_VERSION")?;
+            let mut answer = list_choices(desk, given, "PLATFORM_VERSION")?;
             answer.data_type = "targeting_criterion";
             Ok(answer)
         },
     ),
-    list(
+    option_list(
         "getAdsPlatforms",
         "/targeting_criteria/platforms",
         "What viewers' devices run.",
-        &[COUNT, CURSOR, Q, Field::text("lang", 2, 5)],
+        &[COUNT, CURSOR, Q_PARAM, FieldSpec::text("lang", 2, 5)],
         |desk, given| {
             let rows = PLATFORMS.iter().map(|(value, name)| {
-                let mut row = option("PLATFORM", value, name);
-                set(&mut row, "localized_name", (*name).into());
+                let mut row = option_row("PLATFORM", value, name);
+                set_member(&mut row, "localized_name", (*name).into());
                 row
             });
-            paged(desk, given, rows.collect())
+            paginate_rows(desk, given, rows.collect())
         },
     ),
-    list(
+    option_list(
         "getAdsTvMarkets",
         "/targeting_criteria/tv_markets",
         "Markets of television.",
         &[],
-        tv_markets,
+        list_tv_markets,
     ),
-    list(
+    option_list(
         "getAdsTvShows",
         "/targeting_criteria/tv_shows",
         "What viewers watch.",
         &[
-            Field::one_of("locale", TV_MARKETS).required(),
-            Field::new("count", Kind::Int(1, 50)).or_number(50),
+            FieldSpec::one_of("locale", TV_MARKETS).required(),
+            FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(50),
             CURSOR,
-            Q,
+            Q_PARAM,
         ],
-        tv_shows,
+        list_tv_shows,
     ),
 ];
 
-fn option(kind: &str, value: &str, name: &str) -> Value {
+fn option_row(kind: &str, value: &str, name: &str) -> Value {
     json!({ "name": name, "targeting_type": kind, "targeting_value": value })
 }
 
-fn set(row: &mut Value, name: &str, value: Value) {
+fn set_member(row: &mut Value, name: &str, value: Value) {
     if let Some(members) = row.as_object_mut() {
         members.insert(name.to_owned(), value);
     }
 }
 
-fn paged(desk: &Desk<'_, '_>, given: &Given, rows: Vec<Value>) -> Result<Answer, Error> {
-    checked(given)?;
-    Ok(page(desk, given, rows, Some(USUAL))?.0)
+fn paginate_rows(
+    desk: &AccountContext<'_, '_>,
+    given: &ParsedParams,
+    rows: Vec<Value>,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    Ok(search_page(desk, given, rows, Some(DEFAULT_PAGE_SIZE))?.0)
 }
 
 /// Options with what they are shown with; parameters of the same names choose among them.
-fn chosen(desk: &mut Desk<'_, '_>, given: &Given, kind: &'static str) -> Result<Answer, Error> {
-    checked(given)?;
+fn list_choices(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+    kind: &'static str,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let mut rows = Vec::new();
-    for choice in choices::of_kind(desk.tx, kind)? {
-        let mut row = option(kind, &choice.value, &choice.name);
+    for choice in option_catalog::list_by_type(desk.tx, kind)? {
+        let mut row = option_row(kind, &choice.value, &choice.name);
         let mut fits = true;
-        for name in choices::shown(kind) {
+        for name in option_catalog::shown_detail_names(kind) {
             let value = choice.details.get(*name).cloned().unwrap_or(Value::Null);
             fits &= given
                 .get(name)
-                .is_none_or(|asked| same(asked.as_str(), value.as_str()));
-            set(&mut row, name, value);
+                .is_none_or(|asked| matches_ignoring_case(asked.as_str(), value.as_str()));
+            set_member(&mut row, name, value);
         }
         if fits {
             rows.push(row);
         }
     }
-    paged(desk, given, rows)
+    paginate_rows(desk, given, rows)
 }
 
-fn same(asked: Option<&str>, known: Option<&str>) -> bool {
+fn matches_ignoring_case(asked: Option<&str>, known: Option<&str>) -> bool {
     let pair = asked.zip(known);
     pair.is_some_and(|(asked, known)| asked.eq_ignore_ascii_case(known))
 }
 
-fn shown_spot(spot: &Spot) -> Value {
+fn render_place(spot: &GeoPlace) -> Value {
     let name = if spot.kind == "COUNTRIES" {
         spot.name.to_owned()
     } else {
-        let country = gazetteer().country(spot.country);
+        let country = gazetteer().find_country(spot.country);
         format!("{}, {}", spot.name, country.map_or("", |one| one.name))
     };
-    let mut row = option("LOCATION", &spot.id, &name);
-    set(&mut row, "country_code", spot.country.into());
-    set(&mut row, "location_type", spot.kind.into());
+    let mut row = option_row("LOCATION", &spot.id, &name);
+    set_member(&mut row, "country_code", spot.country.into());
+    set_member(&mut row, "location_type", spot.kind.into());
     row
 }
 
 /// Places: the built-in ones, and those that posts can be tagged with.
-fn locations(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    let mut rows: Vec<Value> = gazetteer().all().iter().map(shown_spot).collect();
+fn list_locations(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let mut rows: Vec<Value> = gazetteer().all().iter().map(render_place).collect();
     let mut last = i64::MIN;
     loop {
-        let some = places::list(desk.tx, last, PLACES)?;
+        let some = places::list(desk.tx, last, PLACES_PER_QUERY)?;
         let Some(end) = some.last() else { break };
         last = end.id;
         rows.extend(some.iter().filter_map(|place| {
             let kind = location_type(&place.kind)?;
-            let mut row = option(
+            let mut row = option_row(
                 "LOCATION",
                 &network::places::format_place_id(place.id),
                 &place.full_name,
             );
-            set(&mut row, "country_code", place.country_code.as_str().into());
-            set(&mut row, "location_type", kind.into());
+            set_member(&mut row, "country_code", place.country_code.as_str().into());
+            set_member(&mut row, "location_type", kind.into());
             Some(row)
         }));
     }
@@ -340,7 +351,7 @@ fn locations(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
         country.is_none_or(|code| text(row, "country_code").eq_ignore_ascii_case(code))
             && kind.is_none_or(|kind| text(row, "location_type") == kind)
     });
-    paged(desk, given, rows)
+    paginate_rows(desk, given, rows)
 }
 
 fn location_type(kind: &str) -> Option<&'static str> {
@@ -352,71 +363,90 @@ fn location_type(kind: &str) -> Option<&'static str> {
     }
 }
 
-fn tv_markets(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
+fn list_tv_markets(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
     let rows = TV_MARKETS.iter().map(|locale| {
         let code = locale.split('-').nth(1).unwrap_or_default();
-        let name = gazetteer().country(code).map_or(code, |spot| spot.name);
+        let name = gazetteer()
+            .find_country(code)
+            .map_or(code, |spot| spot.name);
         json!({ "name": name, "country_code": code, "locale": locale })
     });
-    paged(desk, given, rows.collect())
+    paginate_rows(desk, given, rows.collect())
 }
 
-fn tv_shows(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    const LEAST: u64 = 1_000;
-    checked(given)?;
+fn list_tv_shows(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    const MIN_USERS: u64 = 1_000;
+    ensure_valid_params(given)?;
     let asked = given.text("locale").unwrap_or_default();
     let parts = |locale: &str| {
         let (language, country) = locale.split_once('-').unwrap_or((locale, ""));
         json!({ "language": language, "country": country })
     };
     let mut rows = Vec::new();
-    for choice in choices::of_kind(desk.tx, "TV_SHOW")? {
-        if !choice.texts("locales").contains(&asked) {
+    for choice in option_catalog::list_by_type(desk.tx, "TV_SHOW")? {
+        if !choice.detail_texts("locales").contains(&asked) {
             continue;
         }
-        let mut row = option("TV_SHOW", &choice.value, &choice.name);
+        let mut row = option_row("TV_SHOW", &choice.value, &choice.name);
         let genre = choice.details.get("genre").cloned();
-        set(&mut row, "genre", genre.unwrap_or(Value::Null));
-        let locales = choice.texts("locales").into_iter().map(parts).collect();
-        set(&mut row, "locales", locales);
-        let users = reach(desk, "TV_SHOW", &choice)?;
-        set(&mut row, "estimated_users", users.max(LEAST).into());
+        set_member(&mut row, "genre", genre.unwrap_or(Value::Null));
+        let locales = choice
+            .detail_texts("locales")
+            .into_iter()
+            .map(parts)
+            .collect();
+        set_member(&mut row, "locales", locales);
+        let users = estimate_reach(desk, "TV_SHOW", &choice)?;
+        set_member(&mut row, "estimated_users", users.max(MIN_USERS).into());
         rows.push(row);
     }
-    let mut answer = paged(desk, given, rows)?;
+    let mut answer = paginate_rows(desk, given, rows)?;
     let (language, country) = asked.split_once('-').unwrap_or((asked, ""));
     let locale = json!({ "countryCode": country, "languageCode": language });
-    answer.echo.insert("locale".to_owned(), locale);
+    answer.echo_params.insert("locale".to_owned(), locale);
     Ok(answer)
 }
 
 /// How many active users an option comes to.
-fn reach(desk: &mut Desk<'_, '_>, kind: &str, choice: &Choice) -> Result<u64, Error> {
-    let audience = Audience {
-        criteria: vec![Criterion {
+fn estimate_reach(
+    desk: &mut AccountContext<'_, '_>,
+    kind: &str,
+    choice: &CatalogOption,
+) -> Result<u64, Error> {
+    let audience = TargetedAudience {
+        criteria: vec![TargetingCriterion {
             kind: kind.to_owned(),
             value: choice.value.clone(),
-            operator: Operator::Eq,
+            operator: CriterionOperator::Eq,
         }],
-        ..Audience::default()
+        ..TargetedAudience::default()
     };
     let evaluator = desk.evaluator()?;
     Ok(evaluator.estimate(desk.tx, &audience)?.count)
 }
 
-fn events(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn list_events(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let kinds = given.texts("event_types");
     let countries = given.texts("country_codes");
     let since = given.int("start_time").map_or(desk.now(), Time::from_ms);
     let until = given.int("end_time").map(Time::from_ms);
     let mut rows = Vec::new();
-    for choice in choices::of_kind(desk.tx, "EVENT")? {
+    for choice in option_catalog::list_by_type(desk.tx, "EVENT")? {
         let text = |name: &str| {
             let text = choice.details.get(name).and_then(Value::as_str);
             text.unwrap_or_default()
         };
-        let time = |name: &str| crate::kind::time(text(name));
+        let time = |name: &str| crate::field_kind::parse_time(text(name));
         let (begins, ends) = (time("start_time"), time("end_time"));
         let code = text("country_code");
         let here = countries.is_empty()
@@ -429,8 +459,8 @@ fn events(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
         if !fits {
             continue;
         }
-        let total = reach(desk, "EVENT", &choice)?;
-        let moment = |at: Option<Time>| at.map_or(Value::Null, |at| instant(at).into());
+        let total = estimate_reach(desk, "EVENT", &choice)?;
+        let moment = |at: Option<Time>| at.map_or(Value::Null, |at| format_time(at).into());
         let country = Some(code).filter(|code| !code.is_empty());
         rows.push(json!({
             "name": choice.name,
@@ -444,40 +474,40 @@ fn events(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
             "reach": { "total_reach": total },
             "top_users": [],
             "top_tweets": [],
-            "top_hashtags": choice.texts("hashtags"),
+            "top_hashtags": choice.detail_texts("hashtags"),
             "gender_breakdown_percentage": {},
             "device_breakdown_percentage": {},
             "country_breakdown_percentage": {},
         }));
     }
-    paged(desk, given, rows)
+    paginate_rows(desk, given, rows)
 }
 
 /// What a value of a criterion is called; none where it is its own name.
-pub fn label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<String>, Error> {
+pub fn find_label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<String>, Error> {
     let named = |all: &[(&str, &str)]| {
         let mut all = all.iter();
         let found = all.find(|(known, _)| known.eq_ignore_ascii_case(value));
         found.map(|(_, name)| (*name).to_owned())
     };
     Ok(match kind {
-        "LOCATION" => match gazetteer().by_id(value) {
+        "LOCATION" => match gazetteer().find_by_id(value) {
             Some(spot) => Some(spot.name.to_owned()),
             None => network::places::find_by_text_id(tx, value)?.map(|place| place.full_name),
         },
         "LANGUAGE" => named(LANGUAGES),
         "PLATFORM" => named(PLATFORMS),
-        "LIVE_TV_EVENT" => choices::find(tx, "EVENT", value)?.map(|one| one.name),
-        kind if choices::KINDS.contains(&kind) => {
-            choices::find(tx, kind, value)?.map(|one| one.name)
+        "LIVE_TV_EVENT" => option_catalog::find(tx, "EVENT", value)?.map(|one| one.name),
+        kind if option_catalog::OPTION_TYPES.contains(&kind) => {
+            option_catalog::find(tx, kind, value)?.map(|one| one.name)
         }
         _ => None,
     })
 }
 
 /// The country that a value of `LOCATION` is in, or is.
-pub fn country_of(tx: &mut Tx<'_>, value: &str) -> Result<Option<String>, Error> {
-    if let Some(spot) = gazetteer().by_id(value) {
+pub fn find_country(tx: &mut Tx<'_>, value: &str) -> Result<Option<String>, Error> {
+    if let Some(spot) = gazetteer().find_by_id(value) {
         return Ok(Some(spot.country.to_owned()));
     }
     let place = network::places::find_by_text_id(tx, value)?;
@@ -485,8 +515,8 @@ pub fn country_of(tx: &mut Tx<'_>, value: &str) -> Result<Option<String>, Error>
 }
 
 /// Which kind of place a value of `LOCATION` is.
-pub fn kind_of_place(tx: &mut Tx<'_>, value: &str) -> Result<Option<&'static str>, Error> {
-    if let Some(spot) = gazetteer().by_id(value) {
+pub fn find_location_type(tx: &mut Tx<'_>, value: &str) -> Result<Option<&'static str>, Error> {
+    if let Some(spot) = gazetteer().find_by_id(value) {
         return Ok(Some(spot.kind));
     }
     let place = network::places::find_by_text_id(tx, value)?;

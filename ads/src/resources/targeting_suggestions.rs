@@ -7,43 +7,46 @@ use network::keywords::is_valid_keyword;
 use serde_json::{Value, json};
 use store::users::UserState;
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::choices;
-use crate::declare::{Custom, Field};
-use crate::desk::Desk;
-use crate::engine::checked;
-use crate::given::Given;
-use crate::kind::Kind;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{CustomOperation, FieldSpec};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::FieldKind;
+use crate::option_catalog;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
 
 /// Values that suggestions may follow from.
-const MOST: usize = 10;
+const MAX_VALUES: usize = 10;
 /// What is looked at of what people write.
-const LATELY_MS: i64 = 7 * 86_400_000;
+const LOOKBACK_MS: i64 = 7 * 86_400_000;
 
 /// The suggestions.
-pub static OPERATIONS: &[Custom] = &[Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsTargetingSuggestions",
     "targeting_suggestions",
     "Keywords that come with keywords, or users who are followed by the same people as users.",
-    list,
+    list_suggestions,
 )
-.who(Who::CampaignReader)
-.searching()
+.requires_role(RequiredRole::CampaignReader)
+.uses_search()
 .params(&[
-    Field::one_of("suggestion_type", &["KEYWORD", "USER_ID"]).required(),
-    Field::new("targeting_values", Kind::Texts(MOST, 255)).required(),
-    Field::new("count", Kind::Int(1, 50)).or_number(30),
+    FieldSpec::one_of("suggestion_type", &["KEYWORD", "USER_ID"]).required(),
+    FieldSpec::new("targeting_values", FieldKind::Texts(MAX_VALUES, 255)).required(),
+    FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(30),
 ])];
 
-fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn list_suggestions(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let kind = given.text("suggestion_type").unwrap_or_default().to_owned();
     let values = given.texts("targeting_values");
     let mut found = if kind == "KEYWORD" {
-        keywords(desk, values)?
+        suggest_keywords(desk, values)?
     } else {
-        users(desk, &values)?
+        suggest_users(desk, &values)?
     };
     let count = given.int("count").unwrap_or(30);
     found.truncate(usize::try_from(count).unwrap_or(0));
@@ -51,11 +54,14 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
     let rows: Vec<Value> = rows
         .map(|value| json!({ "suggestion_type": kind, "suggestion_value": value }))
         .collect();
-    Ok(Answer::one(&rows.into()))
+    Ok(OperationOutput::from_value(&rows.into()))
 }
 
 /// What was written together with some keywords lately.
-fn keywords(desk: &mut Desk<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Error> {
+fn suggest_keywords(
+    desk: &mut AccountContext<'_, '_>,
+    keywords: Vec<String>,
+) -> Result<Vec<String>, Error> {
     if let Some(empty) = keywords.iter().find(|text| !is_valid_keyword(text)) {
         let message = format!("\"{empty}\" holds no word, for targeting_values");
         return Err(AdsProblem::invalid_parameter("targeting_values", empty, message).into());
@@ -63,13 +69,13 @@ fn keywords(desk: &mut Desk<'_, '_>, keywords: Vec<String>) -> Result<Vec<String
     let wanted = InsightsQuery {
         keywords,
         negatives: Vec::new(),
-        since: desk.now().plus_ms(-LATELY_MS),
+        since: desk.now().plus_ms(-LOOKBACK_MS),
         until: desk.now(),
         country: None,
-        blocked: choices::blocked(desk.tx)?,
+        blocked: option_catalog::list_blocked_keywords(desk.tx)?,
     };
     let evaluator = desk.evaluator()?;
-    let snapshot = evaluator.search()?.snapshot();
+    let snapshot = evaluator.post_search()?.snapshot();
     let related = evaluator
         .insights
         .find_related_keywords(desk.tx, &snapshot, &wanted)?;
@@ -77,7 +83,10 @@ fn keywords(desk: &mut Desk<'_, '_>, keywords: Vec<String>) -> Result<Vec<String
 }
 
 /// Who is followed by those who follow some users.
-fn users(desk: &mut Desk<'_, '_>, values: &[String]) -> Result<Vec<String>, Error> {
+fn suggest_users(
+    desk: &mut AccountContext<'_, '_>,
+    values: &[String],
+) -> Result<Vec<String>, Error> {
     let mut ids = Vec::with_capacity(values.len());
     for value in values {
         let known = UserId::parse(value);
@@ -93,7 +102,7 @@ fn users(desk: &mut Desk<'_, '_>, values: &[String]) -> Result<Vec<String>, Erro
     }
     let evaluator = desk.evaluator()?;
     let mut found = Vec::new();
-    for id in evaluator.followed_alike(desk.tx, &ids)? {
+    for id in evaluator.commonly_followed_accounts(desk.tx, &ids)? {
         let user = store::users::find_by_id(desk.tx, UserId::new(id))?;
         if user.is_some_and(|user| user.state == UserState::Active && !user.protected) {
             found.push(id.to_string());

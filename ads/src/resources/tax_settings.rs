@@ -5,79 +5,83 @@ use base::{Error, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
-use crate::access::Who;
-use crate::answer::Answer;
-use crate::change::Change;
-use crate::declare::{Custom, Field, Resource, Rule};
-use crate::desk::Desk;
-use crate::engine::{checked, update};
-use crate::given::Given;
-use crate::record::Record;
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{CustomOperation, FieldSpec, Resource, ValidationRule};
+use crate::engine::{ensure_valid_params, update};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 
 /// What an account is billed under. Each account has one set of them.
 pub static TAX_SETTINGS: Resource = Resource {
     name: "tax_settings",
     id: VocabularyWord::same_in_both("tax_settings_id"),
     path: "tax_settings",
-    about: "tax settings",
+    label: "tax settings",
     fields: FIELDS,
     verbs: &[],
-    rules: &[Rule::Own(has_a_number), Rule::Own(has_a_client)],
+    rules: &[
+        ValidationRule::OnRecord(validate_tax_id),
+        ValidationRule::OnRecord(validate_client),
+    ],
     ..Resource::DEFAULT
 };
 
-const FIELDS: &[Field] = &[
-    Field::text("address_city", 1, 255),
-    Field::text("address_company", 1, 255).alias(&["address_name"]),
-    Field::text("address_country", 2, 2),
-    Field::text("address_email", 3, 255),
-    Field::text("address_first_name", 1, 255),
-    Field::text("address_last_name", 1, 255),
-    Field::text("address_postal_code", 1, 32),
-    Field::text("address_region", 1, 255),
-    Field::text("address_street1", 1, 255),
-    Field::text("address_street2", 1, 255),
-    Field::one_of("bill_to", &["ADVERTISER", "AGENCY", "NOT_SET"]).or("NOT_SET"),
-    Field::one_of("business_relationship", &["SELF", "AGENCY"]).or("SELF"),
-    Field::text("client_address_city", 1, 255),
-    Field::text("client_address_company", 1, 255).alias(&["client_address_name"]),
-    Field::text("client_address_country", 2, 2),
-    Field::text("client_address_email", 3, 255),
-    Field::text("client_address_first_name", 1, 255),
-    Field::text("client_address_last_name", 1, 255),
-    Field::text("client_address_postal_code", 1, 32),
-    Field::text("client_address_region", 1, 255),
-    Field::text("client_address_street1", 1, 255),
-    Field::text("client_address_street2", 1, 255),
-    Field::one_of("invoice_jurisdiction", &["LOI_SAPIN", "NONE", "NOT_SET"]).or("NOT_SET"),
-    Field::one_of(
+const FIELDS: &[FieldSpec] = &[
+    FieldSpec::text("address_city", 1, 255),
+    FieldSpec::text("address_company", 1, 255).alias(&["address_name"]),
+    FieldSpec::text("address_country", 2, 2),
+    FieldSpec::text("address_email", 3, 255),
+    FieldSpec::text("address_first_name", 1, 255),
+    FieldSpec::text("address_last_name", 1, 255),
+    FieldSpec::text("address_postal_code", 1, 32),
+    FieldSpec::text("address_region", 1, 255),
+    FieldSpec::text("address_street1", 1, 255),
+    FieldSpec::text("address_street2", 1, 255),
+    FieldSpec::one_of("bill_to", &["ADVERTISER", "AGENCY", "NOT_SET"]).default_word("NOT_SET"),
+    FieldSpec::one_of("business_relationship", &["SELF", "AGENCY"]).default_word("SELF"),
+    FieldSpec::text("client_address_city", 1, 255),
+    FieldSpec::text("client_address_company", 1, 255).alias(&["client_address_name"]),
+    FieldSpec::text("client_address_country", 2, 2),
+    FieldSpec::text("client_address_email", 3, 255),
+    FieldSpec::text("client_address_first_name", 1, 255),
+    FieldSpec::text("client_address_last_name", 1, 255),
+    FieldSpec::text("client_address_postal_code", 1, 32),
+    FieldSpec::text("client_address_region", 1, 255),
+    FieldSpec::text("client_address_street1", 1, 255),
+    FieldSpec::text("client_address_street2", 1, 255),
+    FieldSpec::one_of("invoice_jurisdiction", &["LOI_SAPIN", "NONE", "NOT_SET"])
+        .default_word("NOT_SET"),
+    FieldSpec::one_of(
         "tax_category",
         &["BUSINESS_NO_VAT", "BUSINESS_WITH_VAT", "INDIVIDUAL"],
     ),
-    Field::text("tax_id", 1, 64),
-    Field::text("tax_exemption_id", 1, 64),
+    FieldSpec::text("tax_id", 1, 64),
+    FieldSpec::text("tax_exemption_id", 1, 64),
 ];
 
 /// Reading and changing them.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsTaxSettings",
         "tax_settings",
         "The tax settings of an account.",
-        show,
+        get_tax_settings,
     )
-    .who(Who::Admin),
-    Custom::change(
+    .requires_role(RequiredRole::Admin),
+    CustomOperation::mutation(
         "PUT",
         "updateAdsTaxSettings",
         "tax_settings",
         "Changes the tax settings of an account.",
-        change,
+        update_tax_settings,
     )
     .params(FIELDS),
 ];
 
-fn has_a_number(change: &Change) -> Result<(), AdsProblem> {
+fn validate_tax_id(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     if record.text("tax_category") == "BUSINESS_WITH_VAT" && record.text("tax_id").is_empty() {
         let problem = AdsProblem {
@@ -89,7 +93,7 @@ fn has_a_number(change: &Change) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn has_a_client(change: &Change) -> Result<(), AdsProblem> {
+fn validate_client(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     if record.text("business_relationship") == "AGENCY" {
         return Ok(());
@@ -98,7 +102,7 @@ fn has_a_client(change: &Change) -> Result<(), AdsProblem> {
     let client = client.filter(|name| name.starts_with("client_"));
     match client
         .into_iter()
-        .find(|name| change.sent(name) && record.get(name).is_some())
+        .find(|name| change.was_sent(name) && record.get(name).is_some())
     {
         Some(name) => Err(AdsProblem::invalid_attribute(
             name,
@@ -108,39 +112,45 @@ fn has_a_client(change: &Change) -> Result<(), AdsProblem> {
     }
 }
 
-fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let record = settings(desk)?;
-    Ok(spoken(desk, &record))
+fn get_tax_settings(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let record = load_settings(desk)?;
+    Ok(render_settings(desk, &record))
 }
 
-fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
-    let record = settings(desk)?;
-    if desk.find(&TAX_SETTINGS, record.id)?.is_none() {
-        records::insert(desk.tx, TAX_SETTINGS.name, &record.to_store())?;
+fn update_tax_settings(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let record = load_settings(desk)?;
+    if desk.find_record(&TAX_SETTINGS, record.id)?.is_none() {
+        records::insert(desk.tx, TAX_SETTINGS.name, &record.to_stored())?;
     }
     let record = update(desk, &TAX_SETTINGS, record.id, given)?;
-    Ok(spoken(desk, &record))
+    Ok(render_settings(desk, &record))
 }
 
 /// An account's settings; of one that never said anything, what that means.
-fn settings(desk: &mut Desk<'_, '_>) -> Result<Record, Error> {
+fn load_settings(desk: &mut AccountContext<'_, '_>) -> Result<AdsRecord, Error> {
     let id = desk.account_id()?;
-    if let Some(found) = desk.find(&TAX_SETTINGS, id)? {
+    if let Some(found) = desk.find_record(&TAX_SETTINGS, id)? {
         return Ok(found);
     }
-    let mut record = Record::new(&TAX_SETTINGS, id, id, desk.now());
+    let mut record = AdsRecord::new(&TAX_SETTINGS, id, id, desk.now());
     for field in FIELDS {
-        record.set(field.name.post, field.default.value(field.kind));
+        record.set(field.name.post, field.default_value.to_value(field.kind));
     }
     Ok(record)
 }
 
-fn spoken(desk: &Desk<'_, '_>, record: &Record) -> Answer {
-    let mut members = record.spoken(desk.caller.speech);
+fn render_settings(desk: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {
+    let mut members = record.render_fields(desk.caller.speech);
     if record.text("business_relationship") != "AGENCY" {
         members.retain(|name, _| !name.starts_with("client_"));
     }
-    Answer::one(&Value::Object(members))
+    OperationOutput::from_value(&Value::Object(members))
 }

@@ -5,76 +5,81 @@ use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
-use crate::access::{Role, Who};
-use crate::answer::Answer;
-use crate::change::Change;
-use crate::declare::{Custom, Field, Need, Resource, Rule};
-use crate::desk::Desk;
-use crate::engine::{checked, update};
-use crate::given::Given;
-use crate::kind::Kind;
-use crate::letters;
-use crate::record::Record;
+use crate::access::{AdsRole, RequiredRole};
+use crate::account_context::AccountContext;
+use crate::declaration::{CustomOperation, FieldRequirement, FieldSpec, Resource, ValidationRule};
+use crate::emails;
+use crate::engine::{ensure_valid_params, update};
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
 
 /// A user's settings on an account.
 pub static USER_SETTINGS: Resource = Resource {
     name: "user_settings",
     id: VocabularyWord::same_in_both("user_settings_id"),
     path: "user_settings",
-    about: "user settings",
+    label: "user settings",
     fields: &[
-        Field::new("user_id", Kind::User).kept(),
+        FieldSpec::new("user_id", FieldKind::User).set_by_server(),
         EMAIL,
         PHONE,
         EXTENSION,
         TYPES,
         // When the next weekly letter is written.
-        Field::new("digest_at", Kind::Time).kept().hidden(),
+        FieldSpec::new("digest_at", FieldKind::Time)
+            .set_by_server()
+            .hidden(),
     ],
     // Found by account and user.
-    filters: &[crate::declare::Filter::new(
+    filters: &[crate::declaration::ListFilter::new(
         "user_id",
         "user_id",
-        Kind::User,
+        FieldKind::User,
     )],
     verbs: &[],
-    rules: &[Rule::Own(can_be_reached), Rule::Within(letters::plan)],
+    rules: &[
+        ValidationRule::OnRecord(validate_contact),
+        ValidationRule::InContext(emails::schedule_digest),
+    ],
     ..Resource::DEFAULT
 };
 
-const EMAIL: Field = Field::text("notification_email", 3, 255).or("");
-const PHONE: Field = Field::text("contact_phone", 3, 32).or("");
-const EXTENSION: Field = Field::text("contact_phone_extension", 1, 16).or("");
-const TYPES: Field = Field::new(
+const EMAIL: FieldSpec = FieldSpec::text("notification_email", 3, 255).default_word("");
+const PHONE: FieldSpec = FieldSpec::text("contact_phone", 3, 32).default_word("");
+const EXTENSION: FieldSpec = FieldSpec::text("contact_phone_extension", 1, 16).default_word("");
+const TYPES: FieldSpec = FieldSpec::new(
     "subscribed_email_types",
-    Kind::SomeOf(&["ACCOUNT_PERFORMANCE", "PERFORMANCE_IMPROVEMENT"]),
+    FieldKind::SomeOf(&["ACCOUNT_PERFORMANCE", "PERFORMANCE_IMPROVEMENT"]),
 )
 .alias(&["subscribe_email_types", "subscribed_campaign_events"]);
-const USER: Field = Field::new("user_id", Kind::User)
+const USER: FieldSpec = FieldSpec::new("user_id", FieldKind::User)
     .required()
-    .update(Need::Must);
+    .update(FieldRequirement::Required);
 
 /// Reading and changing them.
-pub static OPERATIONS: &[Custom] = &[
-    Custom::get(
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
         "getAdsUserSettings",
         "user_settings/{user_id}",
         "A user's settings on an account.",
-        show,
+        get_user_settings,
     )
     .params(&[USER]),
-    Custom::change(
+    CustomOperation::mutation(
         "PUT",
         "updateAdsUserSettings",
         "user_settings/{user_id}",
         "Changes the authenticated user's settings on an account.",
-        change,
+        update_user_settings,
     )
-    .who(Who::Member)
+    .requires_role(RequiredRole::Member)
     .params(&[USER, EMAIL, PHONE, EXTENSION, TYPES]),
 ];
 
-fn can_be_reached(change: &Change) -> Result<(), AdsProblem> {
+fn validate_contact(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let email = record.text("notification_email");
     let parts = email.split_once('@');
@@ -100,41 +105,47 @@ fn can_be_reached(change: &Change) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn get_user_settings(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let user = UserId::new(given.int("user_id").unwrap_or(0));
-    if user != desk.caller.user && desk.account()?.role != Role::Admin {
-        return Err(not_yours());
+    if user != desk.caller.user && desk.account()?.role != AdsRole::Admin {
+        return Err(not_own_settings());
     }
-    let record = settings(desk, user)?;
-    Ok(spoken(desk, &record))
+    let record = load_settings(desk, user)?;
+    Ok(render_settings(desk, &record))
 }
 
-fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Error> {
-    checked(given)?;
+fn update_user_settings(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
     let user = UserId::new(given.int("user_id").unwrap_or(0));
     // Nobody else's, not even for an administrator.
     if user != desk.caller.user {
-        return Err(not_yours());
+        return Err(not_own_settings());
     }
-    let mut record = settings(desk, user)?;
+    let mut record = load_settings(desk, user)?;
     if record.id == 0 {
         record.id = records::next_id(desk.tx, USER_SETTINGS.name)?;
-        records::insert(desk.tx, USER_SETTINGS.name, &record.to_store())?;
+        records::insert(desk.tx, USER_SETTINGS.name, &record.to_stored())?;
     }
     let record = update(desk, &USER_SETTINGS, record.id, given)?;
-    Ok(spoken(desk, &record))
+    Ok(render_settings(desk, &record))
 }
 
-fn not_yours() -> Error {
+fn not_own_settings() -> Error {
     let message = "These are the settings of another user";
     AdsProblem::new("ACTION_NOT_ALLOWED", message).into()
 }
 
 /// A user's settings; of one who never said anything, empty ones.
-fn settings(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Record, Error> {
+fn load_settings(desk: &mut AccountContext<'_, '_>, user: UserId) -> Result<AdsRecord, Error> {
     let account = desk.account_id()?;
-    let found = desk.with(&USER_SETTINGS, "user_id", user.get())?;
+    let found = desk.list_records(&USER_SETTINGS, "user_id", user.get())?;
     if let Some(found) = found.into_iter().next() {
         return Ok(found);
     }
@@ -145,19 +156,19 @@ fn settings(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Record, Error> {
             .with_code("USER_NOT_FOUND")
             .into());
     }
-    let mut record = Record::new(&USER_SETTINGS, 0, account, desk.now());
+    let mut record = AdsRecord::new(&USER_SETTINGS, 0, account, desk.now());
     for field in USER_SETTINGS.fields {
-        record.set(field.name.post, field.default.value(field.kind));
+        record.set(field.name.post, field.default_value.to_value(field.kind));
     }
     record.set("user_id", user.get());
     Ok(record)
 }
 
-fn spoken(desk: &Desk<'_, '_>, record: &Record) -> Answer {
-    let mut members = record.spoken(desk.caller.speech);
+fn render_settings(desk: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {
+    let mut members = record.render_fields(desk.caller.speech);
     // What was unset is empty.
     for (_, value) in members.iter_mut().filter(|(_, value)| value.is_null()) {
         *value = "".into();
     }
-    Answer::one(&Value::Object(members))
+    OperationOutput::from_value(&Value::Object(members))
 }

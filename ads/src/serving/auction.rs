@@ -10,106 +10,106 @@ use base::{Error, Time};
 use store::Tx;
 use store::ledger::{self, AdEntity, AuctionBid};
 
-use super::candidates::{self, Candidate};
-use super::creatives::{self, Creative};
-use super::{Ask, broken, hashed, videos};
-use crate::desk::Desk;
-use crate::eligible::eligible;
+use super::candidates::{self, AuctionCandidate};
+use super::creatives::{self, AdCreative};
+use super::{AdRequest, hash_to_id, invariant_broken, video_placements};
+use crate::account_context::AccountContext;
+use crate::config::AdsConfig;
+use crate::eligibility::is_eligible;
 use crate::evaluator::Evaluator;
-use crate::house::House;
-use crate::record::Record;
+use crate::record::AdsRecord;
 
 /// A line item that is shown.
 #[derive(Clone, Debug)]
-pub(super) struct Won {
-    pub(super) campaign: Record,
-    pub(super) item: Record,
-    pub(super) creative: Creative,
+pub(super) struct AuctionWinner {
+    pub(super) campaign: AdsRecord,
+    pub(super) item: AdsRecord,
+    pub(super) creative: AdCreative,
     pub(super) price: i64,
 }
 
 /// What an auction came to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct AuctionResult {
     /// Who is shown, best first.
-    pub(super) won: Vec<Won>,
+    pub(super) winners: Vec<AuctionWinner>,
     /// What became of those who set their bid themselves.
-    pub(super) bids: Vec<AuctionBid>,
+    pub(super) bid_outcomes: Vec<AuctionBid>,
 }
 
 const DAY: i64 = 86_400_000;
 /// Of those who bid too little to be shown, so many are looked at: whether they would have been,
 /// had they bid more. Each stands for as many as are left out.
-const LOSERS: usize = 8;
+const MAX_SAMPLED_LOSERS: usize = 8;
 
 /// Finds who is shown in each slot.
-pub(super) fn hold(
+pub(super) fn run_auctions(
     tx: &mut Tx<'_>,
-    (evaluator, house): (&Evaluator, &House),
-    ask: &Ask,
-) -> Result<Held, Error> {
-    let all = candidates::find(tx, house, ask.placement)?;
-    let mut room = Room {
+    (evaluator, house): (&Evaluator, &AdsConfig),
+    ask: &AdRequest,
+) -> Result<AuctionResult, Error> {
+    let all = candidates::find_candidates(tx, house, ask.placement)?;
+    let mut room = AuctionContext {
         evaluator,
-        ask,
-        seen: seen(tx, ask, &all)?,
-        taken: Vec::new(),
-        turn: turn(tx),
+        request: ask,
+        frequency_history: load_frequency_history(tx, ask, &all)?,
+        used_creatives: Vec::new(),
+        rotation: rotation_seed(tx),
     };
-    let mut markets: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+    let mut markets: BTreeMap<String, Vec<AuctionCandidate>> = BTreeMap::new();
     for one in all {
         markets.entry(one.market.clone()).or_default().push(one);
     }
-    let mut markets: Vec<Vec<Candidate>> = markets.into_values().collect();
+    let mut markets: Vec<Vec<AuctionCandidate>> = markets.into_values().collect();
     if !markets.is_empty() {
-        let first = room.turn % markets.len();
+        let first = room.rotation % markets.len();
         markets.rotate_left(first);
     }
-    let slots = usize::try_from(ask.slots).map_err(|_| broken("slots below nothing"))?;
-    let mut held = Held::default();
+    let slots = usize::try_from(ask.slots).map_err(|_| invariant_broken("slots below nothing"))?;
+    let mut held = AuctionResult::default();
     for market in markets {
-        let free = slots.saturating_sub(held.won.len());
+        let free = slots.saturating_sub(held.winners.len());
         if free == 0 {
             break;
         }
-        room.hold(tx, market, free, &mut held)?;
+        room.run_market_auction(tx, market, free, &mut held)?;
     }
     Ok(held)
 }
 
 /// A number that no two requests share, as good as drawn.
-fn turn(tx: &Tx<'_>) -> usize {
+fn rotation_seed(tx: &Tx<'_>) -> usize {
     let id = tx.next_id::<()>().get();
-    usize::try_from(hashed(&id.to_be_bytes())).unwrap_or(0)
+    usize::try_from(hash_to_id(&id.to_be_bytes())).unwrap_or(0)
 }
 
 /// What all of a request's auctions share.
-struct Room<'a> {
+struct AuctionContext<'a> {
     evaluator: &'a Evaluator,
-    ask: &'a Ask,
-    seen: Seen,
+    request: &'a AdRequest,
+    frequency_history: FrequencyHistory,
     /// What is shown already.
-    taken: Vec<(AdEntity, i64)>,
-    turn: usize,
+    used_creatives: Vec<(AdEntity, i64)>,
+    rotation: usize,
 }
 
-impl Room<'_> {
+impl AuctionContext<'_> {
     /// Holds the auction of a market whose candidates stand with the best first.
-    fn hold(
+    fn run_market_auction(
         &mut self,
         tx: &mut Tx<'_>,
-        market: Vec<Candidate>,
+        market: Vec<AuctionCandidate>,
         slots: usize,
-        held: &mut Held,
+        held: &mut AuctionResult,
     ) -> Result<(), Error> {
         // One more than there are slots: whoever comes after the last makes its price.
-        let mut ranked: Vec<(Candidate, Creative)> = Vec::new();
+        let mut ranked: Vec<(AuctionCandidate, AdCreative)> = Vec::new();
         let mut rest = Vec::new();
         for candidate in market {
             if ranked.len() > slots {
                 rest.push(candidate);
-            } else if let Some(creative) = self.fit(tx, &candidate)? {
-                self.taken.push((creative.kind, creative.subject));
+            } else if let Some(creative) = self.choose_creative(tx, &candidate)? {
+                self.used_creatives.push((creative.kind, creative.subject));
                 ranked.push((candidate, creative));
             }
         }
@@ -120,15 +120,17 @@ impl Room<'_> {
             // To have a place, a winner must be worth more than the first who has none, and that
             // one more than the last who has one.
             let above = if won { slots } else { slots.saturating_sub(1) };
-            held.bids.extend(bidding(candidate, score(above), won, 1));
+            held.bid_outcomes
+                .extend(bid_outcome(candidate, score(above), won, 1));
         }
         let last = score(slots.saturating_sub(1));
-        held.bids.extend(self.lost(tx, rest, last)?);
+        held.bid_outcomes
+            .extend(self.sample_losers(tx, rest, last)?);
         let next = scores.iter().copied().skip(1).chain(std::iter::once(0));
         let won = ranked.into_iter().zip(next).take(slots);
-        held.won
-            .extend(won.map(|((candidate, creative), next)| Won {
-                price: price(&candidate, next),
+        held.winners
+            .extend(won.map(|((candidate, creative), next)| AuctionWinner {
+                price: second_price(&candidate, next),
                 campaign: candidate.campaign,
                 item: candidate.item,
                 creative,
@@ -138,91 +140,104 @@ impl Room<'_> {
 
     /// What became of those who bid less than all who count: some are looked at, a different few
     /// each time, so that this costs the same however many there are.
-    fn lost(
+    fn sample_losers(
         &self,
         tx: &mut Tx<'_>,
-        mut rest: Vec<Candidate>,
+        mut rest: Vec<AuctionCandidate>,
         last: i128,
     ) -> Result<Vec<AuctionBid>, Error> {
-        rest.retain(sets_its_bid);
-        let each = rest.len().div_ceil(LOSERS).max(1);
+        rest.retain(has_manual_bid);
+        let each = rest.len().div_ceil(MAX_SAMPLED_LOSERS).max(1);
         let times = i64::try_from(each).unwrap_or(1);
         let mut bids = Vec::new();
-        for candidate in rest.iter().skip(self.turn % each).step_by(each) {
-            if self.fit(tx, candidate)?.is_some() {
-                bids.extend(bidding(candidate, last, false, times));
+        for candidate in rest.iter().skip(self.rotation % each).step_by(each) {
+            if self.choose_creative(tx, candidate)?.is_some() {
+                bids.extend(bid_outcome(candidate, last, false, times));
             }
         }
         Ok(bids)
     }
 
     /// What a candidate shows to whoever looks; nothing where it may not.
-    fn fit(&self, tx: &mut Tx<'_>, candidate: &Candidate) -> Result<Option<Creative>, Error> {
-        let (item, viewer) = (&candidate.item, self.ask.viewer.user);
-        if is_capped(item, &self.seen, tx.now()) {
+    fn choose_creative(
+        &self,
+        tx: &mut Tx<'_>,
+        candidate: &AuctionCandidate,
+    ) -> Result<Option<AdCreative>, Error> {
+        let (item, viewer) = (&candidate.item, self.request.viewer.user);
+        if is_capped(item, &self.frequency_history, tx.now()) {
             return Ok(None);
         }
         let account = candidate.account.clone();
-        let mut desk = Desk::of_operator(tx, base::UserId::new(0), account);
-        if !videos::admits(&mut desk, item, self.ask)?
-            || !eligible(&mut desk, self.evaluator, item, viewer)?
+        let mut desk = AccountContext::new_for_operator(tx, base::UserId::new(0), account);
+        if !video_placements::fits_video_placement(&mut desk, item, self.request)?
+            || !is_eligible(&mut desk, self.evaluator, item, viewer)?
         {
             return Ok(None);
         }
-        creatives::choose(&mut desk, item, viewer, (self.turn, &self.taken))
+        creatives::choose_creative(
+            &mut desk,
+            item,
+            viewer,
+            (self.rotation, &self.used_creatives),
+        )
     }
 }
 
 /// Others bid what the platform works out: there is nothing to recommend to them.
-fn sets_its_bid(candidate: &Candidate) -> bool {
+fn has_manual_bid(candidate: &AuctionCandidate) -> bool {
     candidate.item.text("bid_strategy") == "MAX"
 }
 
-fn bidding(of: &Candidate, above: i128, won: bool, times: i64) -> Option<AuctionBid> {
-    sets_its_bid(of).then(|| AuctionBid {
+fn bid_outcome(of: &AuctionCandidate, above: i128, won: bool, times: i64) -> Option<AuctionBid> {
+    has_manual_bid(of).then(|| AuctionBid {
         line_item_id: of.item.id,
-        price_micro: more_than(of, above),
+        price_micro: price_to_beat(of, above),
         won,
         weight: times,
     })
 }
 
 /// What it takes to be worth more than another, and one step.
-fn more_than(of: &Candidate, other: i128) -> i64 {
-    let step = i128::from(of.step.max(1));
+fn price_to_beat(of: &AuctionCandidate, other: i128) -> i64 {
+    let step = i128::from(of.currency_step.max(1));
     let second = other / of.weight() / step * step + step;
     i64::try_from(second).unwrap_or(i64::MAX)
 }
 
 /// What it takes to be worth more than the next; never more than was bid.
-fn price(of: &Candidate, next: i128) -> i64 {
-    more_than(of, next).min(of.bid).max(1)
+fn second_price(of: &AuctionCandidate, next: i128) -> i64 {
+    price_to_beat(of, next).min(of.bid).max(1)
 }
 
-type Seen = HashMap<i64, Vec<Time>>;
+type FrequencyHistory = HashMap<i64, Vec<Time>>;
 
 /// What the viewer was shown of what may not be shown too often.
-fn seen(tx: &mut Tx<'_>, ask: &Ask, all: &[Candidate]) -> Result<Seen, Error> {
-    let capped = all.iter().filter_map(|one| cap(&one.item));
+fn load_frequency_history(
+    tx: &mut Tx<'_>,
+    ask: &AdRequest,
+    all: &[AuctionCandidate],
+) -> Result<FrequencyHistory, Error> {
+    let capped = all.iter().filter_map(|one| frequency_cap(&one.item));
     let Some(days) = capped.map(|(_, days)| days).max() else {
-        return Ok(Seen::new());
+        return Ok(FrequencyHistory::new());
     };
     let since = tx.now().plus_ms(-days * DAY);
-    let mut seen = Seen::new();
-    for (item, at) in ledger::list_line_item_impressions(tx, ask.viewer.number, since)? {
+    let mut seen = FrequencyHistory::new();
+    for (item, at) in ledger::list_line_item_impressions(tx, ask.viewer.ledger_id, since)? {
         seen.entry(item).or_default().push(at);
     }
     Ok(seen)
 }
 
-fn cap(item: &Record) -> Option<(i64, i64)> {
+fn frequency_cap(item: &AdsRecord) -> Option<(i64, i64)> {
     let days = item.int("duration_in_days").unwrap_or(1);
     Some((item.int("frequency_cap")?, days))
 }
 
 /// Whether the viewer was shown a line item as often as it may be.
-fn is_capped(item: &Record, seen: &Seen, now: Time) -> bool {
-    let Some((most, days)) = cap(item) else {
+fn is_capped(item: &AdsRecord, seen: &FrequencyHistory, now: Time) -> bool {
+    let Some((most, days)) = frequency_cap(item) else {
         return false;
     };
     let since = now.plus_ms(-days * DAY);
@@ -236,9 +251,9 @@ fn is_capped(item: &Record, seen: &Seen, now: Time) -> bool {
 mod tests {
     use base::Time;
 
-    use super::{Candidate, price};
-    use crate::house::ONE;
-    use crate::record::Record;
+    use super::{AuctionCandidate, second_price};
+    use crate::config::RATE_ONE;
+    use crate::record::AdsRecord;
     use crate::resources::accounts::ACCOUNT;
     use crate::resources::campaigns::CAMPAIGN;
     use crate::resources::line_items::LINE_ITEM;
@@ -246,31 +261,31 @@ mod tests {
     #[test]
     fn the_second_price_is_paid_and_never_more_than_the_bid() {
         let now = Time::from_ms(0);
-        let of = |bid: i64, rate: i64| Candidate {
-            account: Record::new(&ACCOUNT, 1, 1, now),
-            campaign: Record::new(&CAMPAIGN, 1, 1, now),
-            item: Record::new(&LINE_ITEM, 1, 1, now),
+        let of = |bid: i64, rate: i64| AuctionCandidate {
+            account: AdsRecord::new(&ACCOUNT, 1, 1, now),
+            campaign: AdsRecord::new(&CAMPAIGN, 1, 1, now),
+            item: AdsRecord::new(&LINE_ITEM, 1, 1, now),
             bid,
-            rate,
-            step: 10_000,
+            expected_rate: rate,
+            currency_step: 10_000,
             market: "USD".to_owned(),
-            worth: ONE,
+            currency_rate: RATE_ONE,
         };
         let (first, second) = (of(500_000, 20_000), of(300_000, 10_000));
         assert!(first.score() > second.score());
         // Worth 150,000 at the first one's rate.
-        assert_eq!(price(&first, second.score()), 160_000);
-        assert_eq!(price(&second, 0), 10_000);
-        assert_eq!(price(&second, second.score()), 300_000);
+        assert_eq!(second_price(&first, second.score()), 160_000);
+        assert_eq!(second_price(&second, 0), 10_000);
+        assert_eq!(second_price(&second, second.score()), 300_000);
         // A bid in a currency that is worth a hundredth counts for as much less.
-        let yen = Candidate {
-            worth: ONE / 100,
-            step: 1_000_000,
+        let yen = AuctionCandidate {
+            currency_rate: RATE_ONE / 100,
+            currency_step: 1_000_000,
             ..of(40_000_000, 20_000)
         };
         assert!(yen.score() < first.score() && yen.score() > second.score());
         // Each pays in its own: 400,000 and a step, and of yen fifteen and a step.
-        assert_eq!(price(&first, yen.score()), 410_000);
-        assert_eq!(price(&yen, second.score()), 16_000_000);
+        assert_eq!(second_price(&first, yen.score()), 410_000);
+        assert_eq!(second_price(&yen, second.score()), 16_000_000);
     }
 }

@@ -6,43 +6,43 @@ use base::{Error, Time};
 use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
 use store::{Tx, records};
 
-use crate::desk::Desk;
-use crate::house::House;
-use crate::ledger::purse::{self, Limits, Spent};
-use crate::ledger::{all, pays_for};
-use crate::record::Record;
+use crate::account_context::AccountContext;
+use crate::config::AdsConfig;
+use crate::ledger::budget::{self, BudgetLimits, BudgetSpent};
+use crate::ledger::{pays_for, records_by_ids};
+use crate::record::AdsRecord;
 use crate::resources::accounts::ACCOUNT;
-use crate::resources::bidding::bounds;
+use crate::resources::bidding_rules::bid_bounds;
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::servability;
-use crate::zone::Zone;
+use crate::time_zone::AccountTimeZone;
 
 /// Line items that one request looks at.
-const LOOKS: i64 = 2000;
+const MAX_LINE_ITEMS: i64 = 2000;
 const MILLION: i64 = 1_000_000;
 /// Impressions that what a line item is expected to come to counts as.
-const PRIOR: i64 = 100;
+const PRIOR_IMPRESSIONS: i64 = 100;
 
 /// A line item that could be shown.
 #[derive(Clone, Debug)]
-pub(super) struct Candidate {
-    pub(super) account: Record,
-    pub(super) campaign: Record,
-    pub(super) item: Record,
+pub(super) struct AuctionCandidate {
+    pub(super) account: AdsRecord,
+    pub(super) campaign: AdsRecord,
+    pub(super) item: AdsRecord,
     /// What it bids for what it pays for.
     pub(super) bid: i64,
     /// How often an impression comes to what it pays for, in millionths.
-    pub(super) rate: i64,
+    pub(super) expected_rate: i64,
     /// The least step of its currency.
-    pub(super) step: i64,
+    pub(super) currency_step: i64,
     /// With what its bids are compared: those in its own currency, or in any that has a rate.
     pub(super) market: String,
     /// What one unit of its currency counts for there.
-    pub(super) worth: i64,
+    pub(super) currency_rate: i64,
 }
 
-impl Candidate {
+impl AuctionCandidate {
     /// What an impression is worth to it.
     pub(super) fn score(&self) -> i128 {
         i128::from(self.bid).saturating_mul(self.weight())
@@ -50,27 +50,28 @@ impl Candidate {
 
     /// What each millionth that it bids counts for.
     pub(super) fn weight(&self) -> i128 {
-        i128::from(self.rate.max(1)) * i128::from(self.worth.max(1))
+        i128::from(self.expected_rate.max(1)) * i128::from(self.currency_rate.max(1))
     }
 }
 
 /// All of them, those that bid most for an impression first.
-pub(super) fn find(
+pub(super) fn find_candidates(
     tx: &mut Tx<'_>,
-    house: &House,
+    house: &AdsConfig,
     placement: Placement,
-) -> Result<Vec<Candidate>, Error> {
+) -> Result<Vec<AuctionCandidate>, Error> {
     let now = tx.now();
-    let rows = records::list_above(tx, LINE_ITEM.name, ("serves", now.ms()), LOOKS)?;
-    let mut by_account: BTreeMap<i64, Vec<Record>> = BTreeMap::new();
+    let rows = records::list_above(tx, LINE_ITEM.name, ("serves", now.ms()), MAX_LINE_ITEMS)?;
+    let mut by_account: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
     for row in &rows {
-        let item = Record::stored(&LINE_ITEM, row)?;
-        if is_placed(&item, placement) && item.time("start_time").is_none_or(|at| at <= now) {
+        let item = AdsRecord::from_stored(&LINE_ITEM, row)?;
+        if matches_placement(&item, placement) && item.time("start_time").is_none_or(|at| at <= now)
+        {
             by_account.entry(item.account_id).or_default().push(item);
         }
     }
     let accounts: Vec<i64> = by_account.keys().copied().collect();
-    let accounts = all(tx, &ACCOUNT, &accounts)?;
+    let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
     let mut found = Vec::new();
     for (id, items) in by_account {
         // What is tried out is shown to nobody.
@@ -78,14 +79,14 @@ pub(super) fn find(
         let Some(account) = account.filter(|one| !one.deleted && !one.flag("sandbox")) else {
             continue;
         };
-        found.extend(of_account(tx, house, account, items)?);
+        found.extend(account_candidates(tx, house, account, items)?);
     }
     found.sort_by_key(|one| (std::cmp::Reverse(one.score()), one.item.id));
     Ok(found)
 }
 
 /// Whether a line item is shown at a placement.
-pub(super) fn is_placed(item: &Record, placement: Placement) -> bool {
+pub(super) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool {
     if item.has("placements", placement.name()) {
         return true;
     }
@@ -94,23 +95,23 @@ pub(super) fn is_placed(item: &Record, placement: Placement) -> bool {
 }
 
 /// Those of an account that may be served now.
-pub(super) fn of_account(
+pub(super) fn account_candidates(
     tx: &mut Tx<'_>,
-    house: &House,
-    account: &Record,
-    items: Vec<Record>,
-) -> Result<Vec<Candidate>, Error> {
+    house: &AdsConfig,
+    account: &AdsRecord,
+    items: Vec<AdsRecord>,
+) -> Result<Vec<AuctionCandidate>, Error> {
     let now = tx.now();
-    let ids = ids_of(items.iter().filter_map(|item| item.int("campaign_id")));
-    let campaigns = all(tx, &CAMPAIGN, &ids)?;
-    let mut both: Vec<Record> = campaigns.values().cloned().collect();
+    let ids = sort_and_dedup(items.iter().filter_map(|item| item.int("campaign_id")));
+    let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
+    let mut both: Vec<AdsRecord> = campaigns.values().cloned().collect();
     both.extend(items.iter().cloned());
-    let mut desk = Desk::of_operator(tx, base::UserId::new(0), account.clone());
+    let mut desk = AccountContext::new_for_operator(tx, base::UserId::new(0), account.clone());
     // What is shown is looked at when it is chosen.
-    let means = servability::means_to_spend(&mut desk, &both)?;
+    let means = servability::load_spending_resources(&mut desk, &both)?;
     let approval = account.text("approval_status");
-    let day = Zone::named(account.text("timezone")).day(now);
-    let spent = spending(desk.tx, &campaigns, &items, day)?;
+    let day = AccountTimeZone::from_name(account.text("timezone")).day_bounds(now);
+    let spent = load_spending(desk.tx, &campaigns, &items, day)?;
     let item_ids: Vec<i64> = items.iter().map(|item| item.id).collect();
     let sums: HashMap<i64, MetricSums> =
         ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &item_ids)?
@@ -123,13 +124,13 @@ pub(super) fn of_account(
         let Some(campaign) = campaign else {
             continue;
         };
-        let state = servability::of_line_item(&item, campaign, approval, &means, now);
+        let state = servability::line_item_servability(&item, campaign, approval, &means, now);
         if !state.reasons.is_empty() {
             continue;
         }
         let purses = [
-            budget(AdEntity::Campaign, campaign, &spent),
-            budget(AdEntity::LineItem, &item, &spent),
+            budget_and_spent(AdEntity::Campaign, campaign, &spent),
+            budget_and_spent(AdEntity::LineItem, &item, &spent),
         ];
         let paced = [campaign, &item]
             .iter()
@@ -137,62 +138,69 @@ pub(super) fn of_account(
         if paced
             && !purses
                 .iter()
-                .all(|purse| is_in_pace(*purse, &item, now, day))
+                .all(|purse| is_within_pace(*purse, &item, now, day))
         {
             continue;
         }
         let sums = sums.get(&item.id).copied().unwrap_or_default();
-        let bid = bid(&item, &purses, &sums, now, day);
+        let bid = effective_bid(&item, &purses, &sums, now, day);
         let currency = item.text("currency").to_owned();
-        let (market, worth) = house.rates.market(&currency);
-        found.push(Candidate {
+        let (market, worth) = house.rates.market_and_rate(&currency);
+        found.push(AuctionCandidate {
             account: account.clone(),
             campaign: campaign.clone(),
-            rate: rate(&item, &sums),
+            expected_rate: expected_rate(&item, &sums),
             item,
             bid,
-            step: bounds(&currency).step,
+            currency_step: bid_bounds(&currency).step,
             market: market.to_owned(),
-            worth,
+            currency_rate: worth,
         });
     }
     Ok(found)
 }
 
-fn ids_of(ids: impl Iterator<Item = i64>) -> Vec<i64> {
+fn sort_and_dedup(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut ids: Vec<i64> = ids.collect();
     ids.sort_unstable();
     ids.dedup();
     ids
 }
 
-type Spending = HashMap<(AdEntity, i64), Spent>;
+type SpentByEntity = HashMap<(AdEntity, i64), BudgetSpent>;
 
-fn spending(
+fn load_spending(
     tx: &mut Tx<'_>,
-    campaigns: &HashMap<i64, Record>,
-    items: &[Record],
+    campaigns: &HashMap<i64, AdsRecord>,
+    items: &[AdsRecord],
     day: (Time, Time),
-) -> Result<Spending, Error> {
-    let mut all = Spending::new();
+) -> Result<SpentByEntity, Error> {
+    let mut all = SpentByEntity::new();
     let campaigns: Vec<i64> = campaigns.keys().copied().collect();
     let items: Vec<i64> = items.iter().map(|item| item.id).collect();
     for (entity, ids) in [(AdEntity::Campaign, campaigns), (AdEntity::LineItem, items)] {
-        let spent = purse::spent(tx, entity, &ids, day)?;
+        let spent = budget::load_spent(tx, entity, &ids, day)?;
         all.extend(spent.into_iter().map(|(id, spent)| ((entity, id), spent)));
     }
     Ok(all)
 }
 
-fn budget(entity: AdEntity, record: &Record, spent: &Spending) -> (Limits, Spent) {
+fn budget_and_spent(
+    entity: AdEntity,
+    record: &AdsRecord,
+    spent: &SpentByEntity,
+) -> (BudgetLimits, BudgetSpent) {
     let spent = spent.get(&(entity, record.id)).copied();
-    (purse::limits(entity, record), spent.unwrap_or_default())
+    (
+        budget::budget_limits(entity, record),
+        spent.unwrap_or_default(),
+    )
 }
 
 /// Whether what was spent is no more than time that has passed, and an hour beyond, allows for.
-fn is_in_pace(
-    (limits, spent): (Limits, Spent),
-    item: &Record,
+fn is_within_pace(
+    (limits, spent): (BudgetLimits, BudgetSpent),
+    item: &AdsRecord,
     now: Time,
     day: (Time, Time),
 ) -> bool {
@@ -212,7 +220,7 @@ fn is_in_pace(
 }
 
 /// What a line item pays for, in the sums.
-fn paid(item: &Record) -> Metric {
+fn paid_metric(item: &AdsRecord) -> Metric {
     if item.text("pay_by") == "ENGAGEMENT" {
         return Metric::Engagements;
     }
@@ -224,7 +232,7 @@ fn paid(item: &Record) -> Metric {
 
 /// How often an impression comes to what is paid for, in millionths: what was seen so far, and
 /// before that what is usual.
-pub(crate) fn rate(item: &Record, sums: &MetricSums) -> i64 {
+pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
     let usual = match item.text("pay_by") {
         // A bid is for a thousand of them.
         "IMPRESSION" => return MILLION / 1000,
@@ -232,20 +240,21 @@ pub(crate) fn rate(item: &Record, sums: &MetricSums) -> i64 {
         "FOLLOW" => 2_000,
         _ => 10_000,
     };
-    let happened = sums.get(paid(item)).saturating_mul(MILLION);
+    let happened = sums.get(paid_metric(item)).saturating_mul(MILLION);
     let shown = sums.get(Metric::Impressions);
-    (happened.saturating_add(usual * PRIOR) / (shown + PRIOR)).clamp(1, MILLION)
+    (happened.saturating_add(usual * PRIOR_IMPRESSIONS) / (shown + PRIOR_IMPRESSIONS))
+        .clamp(1, MILLION)
 }
 
 /// What is bid: what was set, or what is left divided by what may still happen.
-fn bid(
-    item: &Record,
-    purses: &[(Limits, Spent)],
+fn effective_bid(
+    item: &AdsRecord,
+    purses: &[(BudgetLimits, BudgetSpent)],
     sums: &MetricSums,
     now: Time,
     day: (Time, Time),
 ) -> i64 {
-    let bounds = bounds(item.text("currency"));
+    let bounds = bid_bounds(item.text("currency"));
     if let Some(bid) = item.int("bid_amount_local_micro") {
         return bid;
     }
@@ -260,7 +269,7 @@ fn bid(
     // As many as there were on an average day; at first a thousand.
     let age = (now.ms() - item.int("start_time").unwrap_or(now.ms())).max(0);
     let days = age / 86_400_000 + 1;
-    let daily = (sums.get(paid(item)) / days).max(1000);
+    let daily = (sums.get(paid_metric(item)) / days).max(1000);
     let rest = (day.1.ms() - now.ms()).max(3_600_000);
     let expected = (daily.saturating_mul(rest / 60_000) / (24 * 60)).max(1);
     let bid = left.max(0) / expected;
@@ -269,5 +278,5 @@ fn bid(
         _ => bid,
     };
     let whole = bid / bounds.step * bounds.step;
-    whole.clamp(bounds.least, bounds.most)
+    whole.clamp(bounds.min, bounds.max)
 }

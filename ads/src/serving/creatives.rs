@@ -4,9 +4,9 @@ use base::{Error, UserId};
 use serde_json::{Map, Value, json};
 use store::ledger::AdEntity;
 
-use crate::desk::Desk;
-use crate::eligible::sees;
-use crate::record::Record;
+use crate::account_context::AccountContext;
+use crate::eligibility::may_see_post;
+use crate::record::AdsRecord;
 use crate::resources::account_media::ACCOUNT_MEDIA;
 use crate::resources::media_creatives::MEDIA_CREATIVE;
 use crate::resources::preroll_call_to_actions::PREROLL_CALL_TO_ACTION;
@@ -16,28 +16,28 @@ use crate::resources::tracking_tags::TRACKING_TAG;
 
 /// Something that can be shown.
 #[derive(Clone, Debug)]
-pub(super) struct Creative {
+pub(super) struct AdCreative {
     pub(super) kind: AdEntity,
     pub(super) id: i64,
     pub(super) subject: i64,
-    pub(super) shown: Map<String, Value>,
+    pub(super) content: Map<String, Value>,
 }
 
 /// One of a line item's creatives that a viewer may see and that is not shown yet; which of several
 /// is left to `turn`.
-pub(super) fn choose(
-    desk: &mut Desk<'_, '_>,
-    item: &Record,
+pub(super) fn choose_creative(
+    desk: &mut AccountContext<'_, '_>,
+    item: &AdsRecord,
     viewer: Option<UserId>,
     (turn, taken): (usize, &[(AdEntity, i64)]),
-) -> Result<Option<Creative>, Error> {
+) -> Result<Option<AdCreative>, Error> {
     let mut all = Vec::new();
     for (kind, of) in [
         (AdEntity::PromotedPost, &PROMOTED_POST),
         (AdEntity::PromotedAccount, &PROMOTED_ACCOUNT),
         (AdEntity::MediaCreative, &MEDIA_CREATIVE),
     ] {
-        let records = desk.shown(of, "line_item_id", item.id)?;
+        let records = desk.list_visible_records(of, "line_item_id", item.id)?;
         let accepted = records
             .into_iter()
             .filter(|record| record.text("approval_status") == "ACCEPTED");
@@ -48,34 +48,34 @@ pub(super) fn choose(
         all.rotate_left(first);
     }
     for (kind, record) in all {
-        let Some(mut creative) = of_record(desk, kind, &record, viewer)? else {
+        let Some(mut creative) = creative_from_record(desk, kind, &record, viewer)? else {
             continue;
         };
         let key = (kind, creative.subject);
         if creative.subject != 0 && taken.contains(&key) {
             continue;
         }
-        tell_tags(desk, item, &mut creative)?;
+        add_tracking_tags(desk, item, &mut creative)?;
         return Ok(Some(creative));
     }
     Ok(None)
 }
 
-fn of_record(
-    desk: &mut Desk<'_, '_>,
+fn creative_from_record(
+    desk: &mut AccountContext<'_, '_>,
     kind: AdEntity,
-    record: &Record,
+    record: &AdsRecord,
     viewer: Option<UserId>,
-) -> Result<Option<Creative>, Error> {
+) -> Result<Option<AdCreative>, Error> {
     let number = |name: &str| record.int(name).unwrap_or(0);
     let mut shown = Map::new();
     let (subject, name) = match kind {
         AdEntity::PromotedPost => {
             // A repost shows what it reposts; what becomes of that is its own.
-            let Some(post) = promoted_posts::seen(desk.tx, number("post_id"))? else {
+            let Some(post) = promoted_posts::find_visible_post(desk.tx, number("post_id"))? else {
                 return Ok(None);
             };
-            if !sees(desk, viewer, &post)? {
+            if !may_see_post(desk, viewer, &post)? {
                 return Ok(None);
             }
             let id = post.id.get();
@@ -99,11 +99,11 @@ fn of_record(
             (id, "promoted_account_id")
         }
         _ => {
-            let media = desk.find(&ACCOUNT_MEDIA, number("account_media_id"))?;
+            let media = desk.find_record(&ACCOUNT_MEDIA, number("account_media_id"))?;
             let Some(media) = media.filter(|media| !media.deleted) else {
                 return Ok(None);
             };
-            shown.insert("account_media_id".to_owned(), media.written_id().into());
+            shown.insert("account_media_id".to_owned(), media.formatted_id().into());
             shown.insert(
                 "creative_type".to_owned(),
                 record.text("creative_type").into(),
@@ -113,18 +113,22 @@ fn of_record(
             (0, "media_creative_id")
         }
     };
-    shown.insert(name.to_owned(), record.written_id().into());
-    Ok(Some(Creative {
+    shown.insert(name.to_owned(), record.formatted_id().into());
+    Ok(Some(AdCreative {
         kind,
         id: record.id,
         subject,
-        shown,
+        content: shown,
     }))
 }
 
 /// Tags that the client is to call, and what a video calls to: the server calls nobody.
-fn tell_tags(desk: &mut Desk<'_, '_>, item: &Record, of: &mut Creative) -> Result<(), Error> {
-    let tags = desk.shown(&TRACKING_TAG, "line_item_id", item.id)?;
+fn add_tracking_tags(
+    desk: &mut AccountContext<'_, '_>,
+    item: &AdsRecord,
+    of: &mut AdCreative,
+) -> Result<(), Error> {
+    let tags = desk.list_visible_records(&TRACKING_TAG, "line_item_id", item.id)?;
     let tags: Vec<Value> = tags
         .iter()
         .map(|tag| {
@@ -134,15 +138,15 @@ fn tell_tags(desk: &mut Desk<'_, '_>, item: &Record, of: &mut Creative) -> Resul
             })
         })
         .collect();
-    of.shown.insert("tracking_tags".to_owned(), tags.into());
+    of.content.insert("tracking_tags".to_owned(), tags.into());
     if of.kind == AdEntity::MediaCreative {
-        let calls = desk.shown(&PREROLL_CALL_TO_ACTION, "line_item_id", item.id)?;
+        let calls = desk.list_visible_records(&PREROLL_CALL_TO_ACTION, "line_item_id", item.id)?;
         if let Some(call) = calls.first() {
             let told = json!({
                 "call_to_action": call.text("call_to_action"),
                 "call_to_action_url": call.text("call_to_action_url"),
             });
-            of.shown.insert("preroll_call_to_action".to_owned(), told);
+            of.content.insert("preroll_call_to_action".to_owned(), told);
         }
     }
     Ok(())

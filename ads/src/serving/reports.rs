@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::ledger::{self, AdEventKind, AdEventOrigin};
 
-use super::token::Impression;
-use super::wrong;
-use crate::kind::time;
-use crate::ledger::{Event, record};
+use super::impression_token::AdImpression;
+use super::invalid_member;
+use crate::field_kind::parse_time;
+use crate::ledger::{LedgerEvent, record_events};
 
 /// Events of one report.
-pub const MOST: usize = 1000;
+pub const MAX_REPORTS: usize = 1000;
 
 /// What may be reported. What people do on the platform is known there.
-fn is_reported(kind: AdEventKind) -> bool {
+fn is_reportable(kind: AdEventKind) -> bool {
     !matches!(
         kind,
         AdEventKind::Like
@@ -30,26 +30,26 @@ fn is_reported(kind: AdEventKind) -> bool {
 
 /// Something that became of an impression.
 #[derive(Clone, Debug)]
-pub struct Report {
-    impression: Impression,
+pub struct ImpressionReport {
+    impression: AdImpression,
     kind: AdEventKind,
     at: Time,
 }
 
-impl Report {
+impl ImpressionReport {
     /// Reads the events of a body.
-    pub fn read_all(body: &Value, key: &[u8; 32], now: Time) -> Result<Vec<Self>, Error> {
+    pub fn parse_all(body: &Value, key: &[u8; 32], now: Time) -> Result<Vec<Self>, Error> {
         let Some(items) = body.get("events").and_then(Value::as_array) else {
             return Err(AdsProblem::missing_parameter("events").into());
         };
-        if items.is_empty() || items.len() > MOST {
-            let message = format!("Expected 1..{MOST} events, got {}", items.len());
+        if items.is_empty() || items.len() > MAX_REPORTS {
+            let message = format!("Expected 1..{MAX_REPORTS} events, got {}", items.len());
             return Err(AdsProblem::invalid_parameter("events", items.len(), message).into());
         }
         let mut problems = Vec::new();
         let mut all = Vec::with_capacity(items.len());
         for (place, item) in items.iter().enumerate() {
-            match read(item, key, now) {
+            match parse(item, key, now) {
                 Ok(report) => all.push(report),
                 Err(mut problem) => {
                     problem.message = format!("events[{place}]: {}", problem.message);
@@ -65,38 +65,42 @@ impl Report {
     }
 }
 
-fn read(item: &Value, key: &[u8; 32], now: Time) -> Result<Report, AdsProblem> {
+fn parse(item: &Value, key: &[u8; 32], now: Time) -> Result<ImpressionReport, AdsProblem> {
     let word = |name: &'static str| item.get(name).filter(|value| !value.is_null());
     let token = word("impression_token")
         .ok_or_else(|| AdsProblem::missing_parameter("impression_token"))?;
     let impression = token
         .as_str()
-        .and_then(|token| Impression::open(key, token))
-        .ok_or_else(|| wrong("impression_token", token, "a token that was given out"))?;
+        .and_then(|token| AdImpression::decode(key, token))
+        .ok_or_else(|| invalid_member("impression_token", token, "a token that was given out"))?;
     let kind = word("kind").ok_or_else(|| AdsProblem::missing_parameter("kind"))?;
     let kind = kind
         .as_str()
         .and_then(AdEventKind::parse)
-        .filter(|kind| is_reported(*kind))
-        .ok_or_else(|| wrong("kind", kind, "a kind that is reported"))?;
+        .filter(|kind| is_reportable(*kind))
+        .ok_or_else(|| invalid_member("kind", kind, "a kind that is reported"))?;
     let at = match word("at") {
         None => now,
         Some(value) => value
             .as_str()
-            .and_then(time)
-            .ok_or_else(|| wrong("at", value, "a time in ISO 8601"))?,
+            .and_then(parse_time)
+            .ok_or_else(|| invalid_member("at", value, "a time in ISO 8601"))?,
     };
     let until = match kind {
-        AdEventKind::Impression => impression.until(),
-        _ => impression.over(),
+        AdEventKind::Impression => impression.viewable_until(),
+        _ => impression.engageable_until(),
     };
     // Tokens know milliseconds, times that are sent often seconds only.
-    let from = impression.at.plus_ms(-1000);
+    let from = impression.requested_at.plus_ms(-1000);
     if at < from || at > now.plus_ms(1000) || at > until || now > until.plus_ms(86_400_000) {
-        let shown = Value::from(crate::kind::instant(at));
-        return Err(wrong("at", &shown, "a time at which the token holds"));
+        let shown = Value::from(crate::field_kind::format_time(at));
+        return Err(invalid_member(
+            "at",
+            &shown,
+            "a time at which the token holds",
+        ));
     }
-    Ok(Report {
+    Ok(ImpressionReport {
         impression,
         kind,
         at: at.max(impression_start(from, now)).min(now),
@@ -108,7 +112,7 @@ fn impression_start(from: Time, now: Time) -> Time {
 }
 
 /// Records reports; of each, whether it was new.
-pub fn report(tx: &mut Tx<'_>, reports: &[Report]) -> Result<Value, Error> {
+pub fn record_reports(tx: &mut Tx<'_>, reports: &[ImpressionReport]) -> Result<Value, Error> {
     let ids: Vec<i64> = reports.iter().map(|one| one.impression.id).collect();
     let known: HashSet<(i64, AdEventKind)> = ledger::event_kinds_by_impressions(tx, &ids)?
         .into_iter()
@@ -124,8 +128,14 @@ pub fn report(tx: &mut Tx<'_>, reports: &[Report]) -> Result<Value, Error> {
             return Err(AdsProblem::invalid_parameter("kind", one.kind.name(), message).into());
         }
     }
-    let events: Vec<Event> = reports.iter().map(|one| event(tx, one)).collect();
-    let new: HashSet<i64> = record(tx, &events)?.iter().map(|fact| fact.id).collect();
+    let events: Vec<LedgerEvent> = reports
+        .iter()
+        .map(|one| event_from_report(tx, one))
+        .collect();
+    let new: HashSet<i64> = record_events(tx, &events)?
+        .iter()
+        .map(|fact| fact.id)
+        .collect();
     let told: Vec<Value> = events
         .iter()
         .map(|event| {
@@ -140,9 +150,9 @@ pub fn report(tx: &mut Tx<'_>, reports: &[Report]) -> Result<Value, Error> {
     Ok(json!({ "data": told }))
 }
 
-fn event(tx: &Tx<'_>, report: &Report) -> Event {
+fn event_from_report(tx: &Tx<'_>, report: &ImpressionReport) -> LedgerEvent {
     let of = &report.impression;
-    Event {
+    LedgerEvent {
         kind: report.kind,
         at: report.at,
         line_item_id: of.line_item_id,
@@ -151,10 +161,10 @@ fn event(tx: &Tx<'_>, report: &Report) -> Event {
         subject: of.subject,
         viewer: of.viewer,
         placement: of.placement,
-        looks: of.looks.clone(),
+        viewer_traits: of.viewer_traits.clone(),
         price: of.price,
         origin: AdEventOrigin::Served,
         id: tx.next_id::<()>().get(),
-        once: of.id,
+        impression_id: of.id,
     }
 }

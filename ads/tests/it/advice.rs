@@ -2,8 +2,8 @@
 
 #![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
 
-use ads::desk::Desk;
-use ads::kind::Ids;
+use ads::account_context::AccountContext;
+use ads::field_kind::IdFormat;
 use ads::resources::line_items::LINE_ITEM;
 use base::UserId;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const MAIL: &str = "owner@shop.example";
 
 /// A line item was in some auctions, and won some.
 async fn auctions(world: &World, item: &str, price: i64, (lost, won): (i64, i64)) {
-    let id = LINE_ITEM.ids.read("line_item_id", item).unwrap();
+    let id = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
     let bid = move |won: bool, times: i64| AuctionBid {
         line_item_id: id,
         price_micro: price,
@@ -141,12 +141,12 @@ fn one_is_open_and_ends_when_it_is_followed_over_turned_down_or_overtaken() {
 
 async fn dismiss(world: &World, shop: &Shop, one: &Value) {
     let id = one["id"].as_str().unwrap();
-    let id = Ids::Twelve.read("id", id).unwrap();
+    let id = IdFormat::Twelve.parse("id", id).unwrap();
     let account = shop.account.clone();
     let dismissed = world
         .write(move |tx| {
-            let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
-            ads::advice::dismiss(&mut desk, id)
+            let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
+            ads::recommendations::dismiss(&mut desk, id)
         })
         .await;
     assert!(dismissed);
@@ -170,12 +170,12 @@ fn what_fails_in_the_middle_is_said_once_and_by_one() {
         let (looks, fails, again) = (world.adviser(), world.adviser(), world.adviser());
         let found = world
             .store
-            .read(move |tx| looks.look(tx, id))
+            .read(move |tx| looks.find_improvements(tx, id))
             .await
             .unwrap();
         let first = found.clone();
         let cut = world.store.write(move |tx| {
-            fails.say(tx, id, true, &first)?;
+            fails.publish_findings(tx, id, true, &first)?;
             Err::<(), _>(base::Fault::new("the power is cut").into())
         });
         assert!(cut.await.is_err());
@@ -185,7 +185,7 @@ fn what_fails_in_the_middle_is_said_once_and_by_one() {
         for _ in 0..2 {
             let (adviser, found) = (again.clone(), found.clone());
             world
-                .write(move |tx| adviser.say(tx, id, true, &found))
+                .write(move |tx| adviser.publish_findings(tx, id, true, &found))
                 .await;
         }
         let letters = world.letters(MAIL).await;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ads::House;
+use ads::AdsConfig;
 use ads::resources::line_items::LINE_ITEM;
-use ads::serving::{self, Ask, Viewer};
+use ads::serving::{self, AdRequest, AdViewer};
 use store::Tx;
 use store::ledger::{self, AuctionStatistics, Placement};
 
@@ -15,30 +15,32 @@ const DAY: i64 = 86_400_000;
 
 /// Somebody looks; which line item is shown.
 async fn shown(world: &World, viewer: i64) -> String {
-    let ask = Ask {
-        viewer: Viewer {
-            number: -1 - viewer,
-            ..Viewer::default()
+    let ask = AdRequest {
+        viewer: AdViewer {
+            ledger_id: -1 - viewer,
+            ..AdViewer::default()
         },
         placement: Placement::Timeline,
         slots: 1,
-        before: None,
+        video_post_id: None,
     };
     let evaluator = Arc::clone(&world.evaluator);
     let look = move |tx: &mut Tx<'_>| {
-        serving::request(tx, (&evaluator, &House::default()), &[0; 32], &ask)
+        serving::serve_ads(tx, (&evaluator, &AdsConfig::default()), &[0; 32], &ask)
     };
     let served = world.store.read(look).await.unwrap();
-    let bids = served.bids;
+    let bids = served.bid_outcomes;
     // One more than is shown, and eight of the others at most.
     assert!(bids.len() <= 10, "{bids:?}");
-    world.write(move |tx| serving::count(tx, &bids)).await;
+    world
+        .write(move |tx| serving::record_bid_outcomes(tx, &bids))
+        .await;
     let item = &served.answer["data"][0]["line_item_id"];
     item.as_str().unwrap().to_owned()
 }
 
 async fn contest(world: &World, item: &str) -> AuctionStatistics {
-    let id = LINE_ITEM.ids.read("line_item_id", item).unwrap();
+    let id = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
     let since = world.clock.now().plus_ms(-DAY);
     let read = move |tx: &mut Tx<'_>| Ok(ledger::load_auction_statistics(tx, &[id], since)?);
     let mut found = world.store.read(read).await.unwrap();

@@ -2,7 +2,7 @@
 
 #![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
 
-use ads::ledger::{Event, record};
+use ads::ledger::{LedgerEvent, record_events};
 use ads::resources::line_items::LINE_ITEM;
 use base::Time;
 use store::ledger::{AdEntity, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
@@ -16,10 +16,10 @@ const MAIL: &str = "owner@shop.example";
 
 /// Something was shown and clicked at a moment.
 async fn shown(world: &World, item: &str, at: Time, number: i64) {
-    let item = LINE_ITEM.ids.read("line_item_id", item).unwrap();
+    let item = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
     world
         .write(move |tx| {
-            let event = |kind: AdEventKind| Event {
+            let event = |kind: AdEventKind| LedgerEvent {
                 kind,
                 at,
                 line_item_id: item,
@@ -28,14 +28,14 @@ async fn shown(world: &World, item: &str, at: Time, number: i64) {
                 subject: 1,
                 viewer: number,
                 placement: Placement::Timeline,
-                looks: ViewerTraits::default(),
+                viewer_traits: ViewerTraits::default(),
                 price: 123_456,
                 origin: AdEventOrigin::Served,
                 id: tx.next_id::<()>().get(),
-                once: number,
+                impression_id: number,
             };
             let events = [event(AdEventKind::Impression), event(AdEventKind::UrlClick)];
-            record(tx, &events)?;
+            record_events(tx, &events)?;
             Ok(())
         })
         .await;
@@ -45,13 +45,13 @@ async fn write_due(world: &World) -> usize {
     let mut written = 0;
     while let Some(id) = world
         .store
-        .read(|tx| Ok(ads::letters::due(tx)?))
+        .read(|tx| Ok(ads::emails::due_digest(tx)?))
         .await
         .unwrap()
     {
         let site = world.adviser().site;
         world
-            .write(move |tx| ads::letters::digest(tx, &site, id))
+            .write(move |tx| ads::emails::queue_digest(tx, &site, id))
             .await;
         written += 1;
     }
@@ -111,10 +111,13 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
         assert_eq!(write_due(&world).await, 0, "the week is not over");
         world.clock.set(next);
         // What fails before it is written whole leaves nothing behind.
-        let id = world.store.read(|tx| Ok(ads::letters::due(tx)?)).await;
+        let id = world
+            .store
+            .read(|tx| Ok(ads::emails::due_digest(tx)?))
+            .await;
         let (id, site) = (id.unwrap().unwrap(), world.adviser().site);
         let cut = world.store.write(move |tx| {
-            ads::letters::digest(tx, &site, id)?;
+            ads::emails::queue_digest(tx, &site, id)?;
             Err::<(), _>(base::Fault::new("the power is cut").into())
         });
         assert!(cut.await.is_err());
@@ -122,7 +125,7 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
         assert_eq!(write_due(&world).await, 1);
         let site = world.adviser().site;
         world
-            .write(move |tx| ads::letters::digest(tx, &site, id))
+            .write(move |tx| ads::emails::queue_digest(tx, &site, id))
             .await;
         let letters = world.letters(MAIL).await;
         let [(subject, text)] = letters.as_slice() else {

@@ -1,6 +1,6 @@
 //! Audiences that are too narrow: found after three days, widened as the tree says.
 
-use ads::ledger::{Event, record};
+use ads::ledger::{LedgerEvent, record_events};
 use ads::resources::line_items::LINE_ITEM;
 use serde_json::{Value, json};
 use store::ledger::{AdEntity, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
@@ -183,10 +183,10 @@ fn what_spends_or_was_paused_is_left_alone() {
 }
 
 async fn spend(world: &World, item: &str, amount: i64) {
-    let item = LINE_ITEM.ids.read("line_item_id", item).unwrap();
+    let item = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
     world
         .write(move |tx| {
-            let event = |kind: AdEventKind| Event {
+            let event = |kind: AdEventKind| LedgerEvent {
                 kind,
                 at: tx.now(),
                 line_item_id: item,
@@ -195,13 +195,13 @@ async fn spend(world: &World, item: &str, amount: i64) {
                 subject: 1,
                 viewer: -1,
                 placement: Placement::Timeline,
-                looks: ViewerTraits::default(),
+                viewer_traits: ViewerTraits::default(),
                 price: amount,
                 origin: AdEventOrigin::Served,
                 id: tx.next_id::<()>().get(),
-                once: 1,
+                impression_id: 1,
             };
-            record(
+            record_events(
                 tx,
                 &[event(AdEventKind::Impression), event(AdEventKind::UrlClick)],
             )?;

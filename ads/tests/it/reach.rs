@@ -6,8 +6,8 @@
     reason = "a story is told in one piece"
 )]
 
-use ads::evaluator::Operator::{Eq, Ne};
-use ads::evaluator::{Audience, Criterion, Evaluator};
+use ads::evaluator::CriterionOperator::{Eq, Ne};
+use ads::evaluator::{Evaluator, TargetedAudience, TargetingCriterion};
 use ads::gazetteer::gazetteer;
 use base::Secret;
 use base::UserId;
@@ -41,7 +41,7 @@ async fn people(world: &World, count: usize) -> Vec<UserId> {
 }
 
 fn country(code: &str) -> String {
-    gazetteer().country(code).unwrap().id.clone()
+    gazetteer().find_country(code).unwrap().id.clone()
 }
 
 async fn follow(world: &World, source: UserId, target: UserId) {
@@ -96,7 +96,7 @@ fn each_is_admitted_whom_the_estimate_counts() {
                 _ => {}
             }
         }
-        let one_of = |dice: &mut Dice, users: &[UserId]| -> Criterion {
+        let one_of = |dice: &mut Dice, users: &[UserId]| -> TargetingCriterion {
             let operator = if dice.roll(5) == 0 { Ne } else { Eq };
             let (kind, value) = match dice.roll(12) {
                 0 | 1 => ("FOLLOWERS_OF_USER", dice.pick(users).to_string()),
@@ -114,9 +114,9 @@ fn each_is_admitted_whom_the_estimate_counts() {
         };
         let (mut reached, mut some) = (0, 0);
         for round in 0..60 {
-            let mut all = Audience {
+            let mut all = TargetedAudience {
                 advertiser: Some(users[0]),
-                ..Audience::default()
+                ..TargetedAudience::default()
             };
             for _ in 0..=dice.roll(4) {
                 all.criteria.push(one_of(&mut dice, &users));
@@ -152,7 +152,7 @@ fn each_is_admitted_whom_the_estimate_counts() {
             }
             // One that has kept nothing says the same.
             let fresh = Evaluator::new(None);
-            let plain = Audience {
+            let plain = TargetedAudience {
                 criteria: vec![criterion("FOLLOWERS_OF_USER", other, Eq)],
                 ..all
             };
@@ -173,7 +173,7 @@ fn every_type_reaches_whom_the_world_says() {
         let [a, b, c, d, e, f, ..] = users[..] else {
             panic!()
         };
-        let is = async |wanted: &[UserId], criteria: Vec<Criterion>| {
+        let is = async |wanted: &[UserId], criteria: Vec<TargetingCriterion>| {
             let all = audience(criteria);
             let found = world.admitted(&all, &users).await;
             assert_eq!(found, wanted, "{all:?}");
@@ -247,16 +247,19 @@ fn every_type_reaches_whom_the_world_says() {
         let unknown = audience(vec![followers.clone(), criterion("GENDER", "1", Eq)]);
         let estimate = world.estimate(&unknown).await;
         assert_eq!(estimate.count, 3);
-        assert_eq!(estimate.ignored.into_iter().collect::<Vec<_>>(), ["GENDER"]);
+        assert_eq!(
+            estimate.ignored_types.into_iter().collect::<Vec<_>>(),
+            ["GENDER"]
+        );
 
         // Whoever blocks the advertiser, is suspended, or has not been there for long is not reached.
         world
             .write(move |tx| network::blocks::block(tx, b, last))
             .await;
-        let blocked = Audience {
+        let blocked = TargetedAudience {
             advertiser: Some(last),
             criteria: vec![followers.clone()],
-            ..Audience::default()
+            ..TargetedAudience::default()
         };
         assert_eq!(world.estimate(&blocked).await.count, 2);
         world.write(move |tx| network::users::suspend(tx, c)).await;
@@ -272,8 +275,8 @@ fn every_type_reaches_whom_the_world_says() {
         let evaluator = std::sync::Arc::clone(&world.evaluator);
         let read = move |tx: &mut store::Tx<'_>| {
             Ok((
-                evaluator.admits(tx, &open, None)?,
-                evaluator.admits(tx, &closed, None)?,
+                evaluator.reaches_viewer(tx, &open, None)?,
+                evaluator.reaches_viewer(tx, &closed, None)?,
             ))
         };
         assert_eq!(world.store.read(read).await.unwrap(), (true, false));

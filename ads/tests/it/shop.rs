@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use ads::advice::Adviser;
-use ads::desk::Desk;
+use ads::account_context::AccountContext;
 use ads::engine;
-use ads::given::Given;
-use ads::record::Record;
-use ads::resources::accounts::{self, NewAccount};
+use ads::parsed_params::ParsedParams;
+use ads::recommendations::RecommendationEngine;
+use ads::record::AdsRecord;
+use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
-use ads::{Caller, House, Request};
+use ads::{AdsCaller, AdsConfig, AdsRequest};
 use base::{AppId, UserId, Vocabulary};
 use network::emails::EmailSite;
 use serde_json::Value;
@@ -18,7 +18,7 @@ use store::Tx;
 use crate::world::World;
 
 pub(crate) struct Shop {
-    pub(crate) account: Record,
+    pub(crate) account: AdsRecord,
     pub(crate) owner: UserId,
     pub(crate) instrument: i64,
 }
@@ -27,23 +27,23 @@ impl Shop {
     /// An account with something to pay with.
     pub(crate) async fn open(world: &World, name: &str) -> Self {
         let owner = world.user(name.to_owned()).await;
-        let new = NewAccount {
+        let new = NewAdsAccount {
             name: format!("Shop of {name}"),
-            ..NewAccount::default()
+            ..NewAdsAccount::default()
         };
         let (account, instrument) = world
             .write(move |tx| {
-                let account = accounts::make(tx, owner, &new)?;
-                let mut given = Given::default();
+                let account = accounts::insert(tx, owner, &new)?;
+                let mut given = ParsedParams::default();
                 for (name, value) in [
                     ("type", Value::from("INSERTION_ORDER")),
                     ("currency", "USD".into()),
                     ("start_time", 0.into()),
                     ("funded_amount_local_micro", 5_000_000_000_i64.into()),
                 ] {
-                    given.put(name, value);
+                    given.insert(name, value);
                 }
-                let mut desk = Desk::of_operator(tx, owner, account.clone());
+                let mut desk = AccountContext::new_for_operator(tx, owner, account.clone());
                 let made = engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
                 Ok((account, made.id))
             })
@@ -63,11 +63,11 @@ impl Shop {
         path: &str,
         pairs: &[(&str, &str)],
     ) -> Value {
-        let account = self.account.written_id();
+        let account = self.account.formatted_id();
         let path = path.replacen('A', &format!("accounts/{account}"), 1);
         let request = request(self.owner, method, &format!("/12/{path}"), pairs, None);
         let (request, writes) = (Arc::new(request.0), request.1);
-        let work = move |tx: &mut Tx<'_>| Ok(ads::run(tx, &request)?.body);
+        let work = move |tx: &mut Tx<'_>| Ok(ads::dispatch_request(tx, &request)?.body);
         let body = if writes {
             world.store.write(work).await.unwrap()
         } else {
@@ -77,10 +77,10 @@ impl Shop {
     }
 
     pub(crate) async fn batch(&self, world: &World, what: &str, items: Value) -> Value {
-        let path = format!("/12/batch/accounts/{}/{what}", self.account.written_id());
+        let path = format!("/12/batch/accounts/{}/{what}", self.account.formatted_id());
         let (request, _) = request(self.owner, "POST", &path, &[], Some(items));
         let body = world
-            .write(move |tx| Ok(ads::run(tx, &request)?.body))
+            .write(move |tx| Ok(ads::dispatch_request(tx, &request)?.body))
             .await;
         serde_json::from_str(&body).unwrap()
     }
@@ -94,7 +94,7 @@ impl Shop {
     }
 
     pub(crate) async fn campaign(&self, world: &World) -> String {
-        let instrument = FUNDING_INSTRUMENT.ids.write(self.instrument);
+        let instrument = FUNDING_INSTRUMENT.id_format.format(self.instrument);
         let params = [
             ("funding_instrument_id", instrument.as_str()),
             ("name", "Spring"),
@@ -139,7 +139,7 @@ fn request(
     path: &str,
     pairs: &[(&str, &str)],
     json: Option<Value>,
-) -> (Request, bool) {
+) -> (AdsRequest, bool) {
     let mut all = ads::operations().iter();
     let (operation, ids) = all
         .find_map(|one| {
@@ -148,27 +148,27 @@ fn request(
             (one.method == method).then(|| ids.next().map(|ids| (one, ids)))?
         })
         .unwrap_or_else(|| panic!("no {method} {path}"));
-    let request = Request {
+    let request = AdsRequest {
         operation,
-        caller: Caller {
+        caller: AdsCaller {
             user,
             app: Some(AppId::new(1)),
             speech: Vocabulary::Post,
             sandbox: false,
         },
-        path: ids,
+        path_params: ids,
         pairs: pairs
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect(),
         json,
         cursor_key: [0; 32],
-        beside: Vec::new(),
+        query_pairs: Vec::new(),
         evaluator: None,
-        house: House::default(),
-        site: "http://localhost",
+        config: AdsConfig::default(),
+        site_url: "http://localhost",
     };
-    (request, operation.writes)
+    (request, operation.is_write)
 }
 
 /// The ids that stand in a path of a shape.
@@ -191,10 +191,10 @@ fn ids_of(shape: &'static str, path: &str) -> Option<Vec<(&'static str, String)>
 }
 
 impl World {
-    pub(crate) fn adviser(&self) -> Adviser {
-        Adviser {
+    pub(crate) fn adviser(&self) -> RecommendationEngine {
+        RecommendationEngine {
             evaluator: Arc::clone(&self.evaluator),
-            house: House::default(),
+            config: AdsConfig::default(),
             site: EmailSite::new("Town", "http://localhost").unwrap(),
         }
     }
@@ -204,7 +204,7 @@ impl World {
         let mut looked = 0;
         while let Some(id) = self
             .store
-            .read(|tx| Ok(ads::advice::due(tx)?))
+            .read(|tx| Ok(ads::recommendations::due_funding_instrument(tx)?))
             .await
             .unwrap()
         {
@@ -216,10 +216,11 @@ impl World {
 
     pub(crate) async fn advise_on(&self, id: i64, due: bool) {
         let adviser = self.adviser();
-        let look = move |tx: &mut Tx<'_>| adviser.look(tx, id);
+        let look = move |tx: &mut Tx<'_>| adviser.find_improvements(tx, id);
         let found = self.store.read(look).await.unwrap();
         let adviser = self.adviser();
-        self.write(move |tx| adviser.say(tx, id, due, &found)).await;
+        self.write(move |tx| adviser.publish_findings(tx, id, due, &found))
+            .await;
     }
 
     /// Letters to an address, the latest first: subject and text.

@@ -1,7 +1,7 @@
 //! Whom advertising reaches by what they told of themselves, and by what they signed in with.
 
-use ads::evaluator::Audience;
-use ads::evaluator::Operator::{Eq, Gte};
+use ads::evaluator::CriterionOperator::{Eq, Gte};
+use ads::evaluator::TargetedAudience;
 use base::{Secret, UserId};
 use network::audit::AuditActor;
 use network::private_profiles::{PrivateProfileChanges, update};
@@ -21,7 +21,7 @@ async fn tell(world: &World, user: UserId, born_on: &'static str, gender: &'stat
         .await;
 }
 
-fn one(kind: &str, value: &str) -> Audience {
+fn one(kind: &str, value: &str) -> TargetedAudience {
     audience(vec![criterion(kind, value, Eq)])
 }
 
@@ -38,7 +38,10 @@ fn ages_and_genders_are_those_that_people_told_on_that_day() {
             let value = if kind == "AGE" { "AGE_OVER_13" } else { "1" };
             let estimate = world.estimate(&one(kind, value)).await;
             assert_eq!(estimate.count, 4);
-            assert_eq!(estimate.ignored.into_iter().collect::<Vec<_>>(), [kind]);
+            assert_eq!(
+                estimate.ignored_types.into_iter().collect::<Vec<_>>(),
+                [kind]
+            );
         }
         // It is the first of June 2026.
         tell(&world, young, "2001-06-02", "female").await;
@@ -58,7 +61,7 @@ fn ages_and_genders_are_those_that_people_told_on_that_day() {
                 u64::try_from(wanted.len()).unwrap(),
                 "{kind} {value}"
             );
-            assert!(estimate.ignored.is_empty());
+            assert!(estimate.ignored_types.is_empty());
         };
         is("AGE", "AGE_13_TO_24", &[young]).await;
         is("AGE", "AGE_25_TO_49", &[]).await;

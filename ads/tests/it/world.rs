@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ads::evaluator::{Audience, Criterion, Estimate, Evaluator, Operator};
+use ads::evaluator::{
+    AudienceEstimate, CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion,
+};
 use ads::gazetteer::gazetteer;
 use base::encryption::{Keyring, MasterKey};
 use base::{Clock, PostId, Rng, Time, UserId};
@@ -145,7 +147,7 @@ impl World {
         }
     }
 
-    pub(crate) async fn estimate(&self, audience: &Audience) -> Estimate {
+    pub(crate) async fn estimate(&self, audience: &TargetedAudience) -> AudienceEstimate {
         self.settled().await;
         let (evaluator, audience) = (Arc::clone(&self.evaluator), audience.clone());
         let read = move |tx: &mut store::Tx<'_>| evaluator.estimate(tx, &audience);
@@ -153,14 +155,18 @@ impl World {
     }
 
     /// Those of some users whom an audience admits.
-    pub(crate) async fn admitted(&self, audience: &Audience, users: &[UserId]) -> Vec<UserId> {
+    pub(crate) async fn admitted(
+        &self,
+        audience: &TargetedAudience,
+        users: &[UserId],
+    ) -> Vec<UserId> {
         self.settled().await;
         let (evaluator, audience) = (Arc::clone(&self.evaluator), audience.clone());
         let users = users.to_vec();
         let read = move |tx: &mut store::Tx<'_>| {
             let mut admitted = Vec::new();
             for user in &users {
-                if evaluator.admits(tx, &audience, Some(*user))? {
+                if evaluator.reaches_viewer(tx, &audience, Some(*user))? {
                     admitted.push(*user);
                 }
             }
@@ -193,23 +199,27 @@ impl World {
     pub(crate) async fn people_of(&self, country: &str) -> Arc<HashSet<i64>> {
         self.settled().await;
         let evaluator = Arc::clone(&self.evaluator);
-        let id = gazetteer().country(country).unwrap().id.clone();
-        let read = move |tx: &mut store::Tx<'_>| evaluator.people_of(tx, &id);
+        let id = gazetteer().find_country(country).unwrap().id.clone();
+        let read = move |tx: &mut store::Tx<'_>| evaluator.users_in_country(tx, &id);
         self.store.read(read).await.unwrap()
     }
 }
 
-pub(crate) fn criterion(kind: &str, value: impl ToString, operator: Operator) -> Criterion {
-    Criterion {
+pub(crate) fn criterion(
+    kind: &str,
+    value: impl ToString,
+    operator: CriterionOperator,
+) -> TargetingCriterion {
+    TargetingCriterion {
         kind: kind.to_owned(),
         value: value.to_string(),
         operator,
     }
 }
 
-pub(crate) fn audience(criteria: Vec<Criterion>) -> Audience {
-    Audience {
+pub(crate) fn audience(criteria: Vec<TargetingCriterion>) -> TargetedAudience {
+    TargetedAudience {
         criteria,
-        ..Audience::default()
+        ..TargetedAudience::default()
     }
 }

@@ -4,11 +4,11 @@ use base::secret::digest;
 use base::{AppId, PostId, Time, UserId};
 use serde_json::{Map, Value, json};
 use store::activity::ActivitySubscription;
-use view::Told;
+use view::EventPayload;
 
 /// What one subscriber is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Envelope {
+pub struct EventEnvelope {
     /// Whose subscription it answers.
     pub app: AppId,
     /// The webhook that receives it.
@@ -16,11 +16,11 @@ pub struct Envelope {
     /// What readers tell copies of it apart by.
     pub id: i64,
     /// Whom it is about; what is about one is told in order.
-    pub order: i64,
+    pub order_key: i64,
     /// The post that it shows.
-    pub post: Option<PostId>,
+    pub post_id: Option<PostId>,
     /// The user whose consent it stands on.
-    pub private: Option<UserId>,
+    pub consenting_user: Option<UserId>,
     /// When it happened.
     pub at: Time,
     /// What is sent (JSON).
@@ -29,14 +29,14 @@ pub struct Envelope {
 
 /// The id of what one subscription, or one account's webhook, is told of an entry of the log: the
 /// same whenever it is worked out.
-pub(super) fn id(seq: i64, kind: &str, to: i64, user: i64) -> i64 {
+pub(super) fn event_id(seq: i64, kind: &str, to: i64, user: i64) -> i64 {
     let digest = digest(&format!("{seq} {kind} {to} {user}"));
     let number = digest.first_chunk().copied().map_or(0, i64::from_be_bytes);
     (number & i64::MAX).max(1)
 }
 
 /// The body for a subscription (contract §10.6).
-pub(super) fn body(one: &ActivitySubscription, id: i64, told: &Told) -> String {
+pub(super) fn event_body(one: &ActivitySubscription, id: i64, told: &EventPayload) -> String {
     let mut filter = Map::new();
     let user = one.user_id.map(|user| user.to_string());
     let members = [
@@ -68,17 +68,20 @@ pub(super) fn body(one: &ActivitySubscription, id: i64, told: &Told) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::id;
+    use super::event_id;
 
     #[test]
     fn ids_are_stable_positive_and_apart() {
-        assert_eq!(id(7, "like.create", 3, 9), id(7, "like.create", 3, 9));
+        assert_eq!(
+            event_id(7, "like.create", 3, 9),
+            event_id(7, "like.create", 3, 9)
+        );
         let others = [
-            id(8, "like.create", 3, 9),
-            id(7, "x", 3, 9),
-            id(7, "like.create", 4, 9),
+            event_id(8, "like.create", 3, 9),
+            event_id(7, "x", 3, 9),
+            event_id(7, "like.create", 4, 9),
         ];
         assert!(others.iter().all(|other| *other > 0));
-        assert!(!others.contains(&id(7, "like.create", 3, 9)));
+        assert!(!others.contains(&event_id(7, "like.create", 3, 9)));
     }
 }

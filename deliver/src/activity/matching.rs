@@ -13,13 +13,13 @@ use store::apps::{self, App, AppStatus};
 use store::event_log::LogEvent;
 use store::{Tx, webhooks};
 
-use super::concern::{Concern, Entry};
-use super::payload::{Teller, story};
-use super::{Envelope, Home, account, envelope};
+use super::log_entry::{ActivityEntry, AffectedUser};
+use super::payload::{PayloadBuilder, load_story};
+use super::{ActivityConfig, EventEnvelope, account_events, envelope};
 
 /// Whose part of it.
 #[derive(Clone, Debug)]
-pub enum Scope {
+pub enum ActivityScope {
     /// What goes to webhooks.
     Webhooks,
     /// What goes to the streams of some apps.
@@ -27,65 +27,66 @@ pub enum Scope {
 }
 
 /// Subscriptions about nobody that are read at once.
-const PAGE: i64 = 5_000;
+const PAGE_SIZE: i64 = 5_000;
 
 /// What comes of some entries of the log, in their order.
-pub fn matching(
+pub fn match_events(
     tx: &mut Tx<'_>,
     events: &[LogEvent],
-    scope: &Scope,
-    home: Home,
-) -> Result<Vec<Envelope>, Fault> {
-    let entries: Vec<Entry<'_>> = events.iter().filter_map(Entry::read).collect();
-    let concerns: Vec<Vec<Concern>> = entries.iter().map(Entry::concerns).collect();
+    scope: &ActivityScope,
+    config: ActivityConfig,
+) -> Result<Vec<EventEnvelope>, Fault> {
+    let entries: Vec<ActivityEntry<'_>> = events.iter().filter_map(ActivityEntry::parse).collect();
+    let concerns: Vec<Vec<AffectedUser>> =
+        entries.iter().map(ActivityEntry::affected_users).collect();
     let users: BTreeSet<i64> = concerns
         .iter()
         .flatten()
         .map(|one| one.user.get())
         .collect();
     let users: Vec<i64> = users.into_iter().filter(|id| *id > 0).collect();
-    let mut desk = Desk {
+    let mut desk = SubscriptionMatcher {
         scope,
-        home,
+        config,
         apps: HashMap::new(),
         subscriptions: HashMap::new(),
         accounts: HashMap::new(),
     };
-    desk.load(tx, &users)?;
+    desk.load_subscriptions(tx, &users)?;
     let mut all = Vec::new();
     for (entry, concerns) in entries.iter().zip(&concerns) {
-        desk.of_concerns(tx, entry, concerns, &mut all)?;
-        desk.of_nobody(tx, entry, &mut all)?;
-        if matches!(scope, Scope::Webhooks) {
-            desk.of_accounts(tx, entry, concerns, &mut all)?;
+        desk.match_user_subscriptions(tx, entry, concerns, &mut all)?;
+        desk.match_global_subscriptions(tx, entry, &mut all)?;
+        if matches!(scope, ActivityScope::Webhooks) {
+            desk.match_account_webhooks(tx, entry, concerns, &mut all)?;
         }
     }
     Ok(all)
 }
 
 /// What is known of those who asked, for a part of the log.
-struct Desk<'s> {
-    scope: &'s Scope,
-    home: Home,
+struct SubscriptionMatcher<'s> {
+    scope: &'s ActivityScope,
+    config: ActivityConfig,
     apps: HashMap<AppId, Option<App>>,
     /// By the user whom they are about.
     subscriptions: HashMap<i64, Vec<ActivitySubscription>>,
     accounts: HashMap<i64, Vec<AccountSubscription>>,
 }
 
-impl Desk<'_> {
-    fn load(&mut self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
+impl SubscriptionMatcher<'_> {
+    fn load_subscriptions(&mut self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
         if users.is_empty() {
             return Ok(());
         }
         let mut found = activity::list_by_users(tx, users)?;
-        found.retain(|one| self.wants(one));
+        found.retain(|one| self.is_in_scope(one));
         found.sort_unstable_by_key(|one| one.id);
         for one in found {
             let user = one.user_id.map_or(0, base::Id::get);
             self.subscriptions.entry(user).or_default().push(one);
         }
-        if matches!(self.scope, Scope::Webhooks) {
+        if matches!(self.scope, ActivityScope::Webhooks) {
             let mut found = account_activity::list_by_users(tx, users)?;
             found.sort_unstable_by_key(|one| one.webhook_id);
             for one in found {
@@ -98,15 +99,15 @@ impl Desk<'_> {
         Ok(())
     }
 
-    fn wants(&self, one: &ActivitySubscription) -> bool {
+    fn is_in_scope(&self, one: &ActivitySubscription) -> bool {
         match self.scope {
-            Scope::Webhooks => one.webhook_id.is_some(),
-            Scope::Streams(apps) => apps.contains(&one.app_id),
+            ActivityScope::Webhooks => one.webhook_id.is_some(),
+            ActivityScope::Streams(apps) => apps.contains(&one.app_id),
         }
     }
 
     /// The app, unless it may not be used.
-    fn app(&mut self, tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
+    fn load_active_app(&mut self, tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
         if let Some(known) = self.apps.get(&id) {
             return Ok(known.clone());
         }
@@ -116,37 +117,37 @@ impl Desk<'_> {
     }
 
     /// Tells those who asked about the users of an entry; each subscription once.
-    fn of_concerns(
+    fn match_user_subscriptions(
         &mut self,
         tx: &mut Tx<'_>,
-        entry: &Entry<'_>,
-        concerns: &[Concern],
-        all: &mut Vec<Envelope>,
+        entry: &ActivityEntry<'_>,
+        concerns: &[AffectedUser],
+        all: &mut Vec<EventEnvelope>,
     ) -> Result<(), Fault> {
-        let mut teller = Teller::new(entry);
+        let mut teller = PayloadBuilder::new(entry);
         let mut told: HashSet<i64> = HashSet::new();
         for concern in concerns {
             let asked = self.subscriptions.get(&concern.user.get());
             let asked: Vec<ActivitySubscription> = asked
                 .into_iter()
                 .flatten()
-                .filter(|one| answers(one, concern, entry.event))
+                .filter(|one| subscription_matches(one, concern, entry.event))
                 .cloned()
                 .collect();
             for one in asked {
                 if !told.insert(one.id) {
                     continue;
                 }
-                let Some(app) = self.app(tx, one.app_id)? else {
+                let Some(app) = self.load_active_app(tx, one.app_id)? else {
                     continue;
                 };
-                let shared = self.home.shared(&app);
-                if let Some(what) = teller.tell(tx, &one, concern, shared)? {
-                    all.push(sealed(
+                let shared = self.config.renderer_for_app(&app);
+                if let Some(what) = teller.build_payload(tx, &one, concern, shared)? {
+                    all.push(build_envelope(
                         &one,
                         entry,
                         concern.kind,
-                        teller.shown(concern.kind),
+                        teller.shown_post_id(concern.kind),
                         &what,
                     ));
                 }
@@ -156,11 +157,11 @@ impl Desk<'_> {
     }
 
     /// Tells those whose subscriptions are about nobody: of stories, and of what users take back.
-    fn of_nobody(
+    fn match_global_subscriptions(
         &mut self,
         tx: &mut Tx<'_>,
-        entry: &Entry<'_>,
-        all: &mut Vec<Envelope>,
+        entry: &ActivityEntry<'_>,
+        all: &mut Vec<EventEnvelope>,
     ) -> Result<(), Fault> {
         for kind in event_kinds_for_log_kind(&entry.event.kind) {
             let asked = match kind.filter {
@@ -169,24 +170,24 @@ impl Desk<'_> {
                     let app = AppId::new(entry.event.subject_id);
                     activity::list_unscoped_by_app(tx, kind.name, app)?
                 }
-                RequiredFilter::Keyword => of_story(tx, kind, entry)?,
+                RequiredFilter::Keyword => story_subscriptions(tx, kind, entry)?,
             };
             for one in asked {
-                if !self.wants(&one) || one.created_at > entry.event.at {
+                if !self.is_in_scope(&one) || one.created_at > entry.event.at {
                     continue;
                 }
-                let Some(app) = self.app(tx, one.app_id)? else {
+                let Some(app) = self.load_active_app(tx, one.app_id)? else {
                     continue;
                 };
-                let shared = self.home.shared(&app);
+                let shared = self.config.renderer_for_app(&app);
                 let what = if kind.filter == RequiredFilter::Keyword {
-                    story(tx, entry)?.map(|told| shared.story(&told))
+                    load_story(tx, entry)?.map(|told| shared.render_story(&told))
                 } else {
                     let (at, app) = (entry.event.at, entry.event.subject_id);
-                    Some(shared.revoke(at, entry.actor(), app))
+                    Some(shared.render_revocation(at, entry.actor(), app))
                 };
                 if let Some(what) = what {
-                    all.push(sealed(&one, entry, kind, None, &what));
+                    all.push(build_envelope(&one, entry, kind, None, &what));
                 }
             }
         }
@@ -194,37 +195,42 @@ impl Desk<'_> {
     }
 
     /// Tells the webhooks that receive all that happens to an account.
-    fn of_accounts(
+    fn match_account_webhooks(
         &mut self,
         tx: &mut Tx<'_>,
-        entry: &Entry<'_>,
-        concerns: &[Concern],
-        all: &mut Vec<Envelope>,
+        entry: &ActivityEntry<'_>,
+        concerns: &[AffectedUser],
+        all: &mut Vec<EventEnvelope>,
     ) -> Result<(), Fault> {
         if entry.event.kind == "oauth.revoke" {
-            return self.of_revoked(tx, entry, all);
+            return self.match_revoked_accounts(tx, entry, all);
         }
         let users: BTreeSet<i64> = concerns.iter().map(|one| one.user.get()).collect();
         for user in users {
             let accounts = self.accounts.get(&user).cloned().unwrap_or_default();
             let at = entry.event.at;
-            let mut body: Option<Option<account::Story>> = None;
+            let mut body: Option<Option<account_events::AccountEventBody>> = None;
             for account in accounts.iter().filter(|one| one.created_at <= at) {
-                if self.app(tx, account.app_id)?.is_none() {
+                if self.load_active_app(tx, account.app_id)?.is_none() {
                     continue;
                 }
                 if body.is_none() {
-                    body = Some(account::story(tx, entry, account.user_id, self.home)?);
+                    body = Some(account_events::render_account_event(
+                        tx,
+                        entry,
+                        account.user_id,
+                        self.config,
+                    )?);
                 }
                 let Some(Some(story)) = &body else { break };
-                let id = envelope::id(entry.event.seq, "account", account.webhook_id, user);
-                all.push(Envelope {
+                let id = envelope::event_id(entry.event.seq, "account", account.webhook_id, user);
+                all.push(EventEnvelope {
                     app: account.app_id,
                     webhook: Some(account.webhook_id),
                     id,
-                    order: user,
-                    post: story.post,
-                    private: Some(account.user_id),
+                    order_key: user,
+                    post_id: story.post_id,
+                    consenting_user: Some(account.user_id),
                     at,
                     body: story.body.clone(),
                 });
@@ -234,29 +240,29 @@ impl Desk<'_> {
     }
 
     /// The subscriptions are gone by now; the entry names the webhooks that had them.
-    fn of_revoked(
+    fn match_revoked_accounts(
         &mut self,
         tx: &mut Tx<'_>,
-        entry: &Entry<'_>,
-        all: &mut Vec<Envelope>,
+        entry: &ActivityEntry<'_>,
+        all: &mut Vec<EventEnvelope>,
     ) -> Result<(), Fault> {
-        let body = account::revoked(entry);
-        for id in entry.numbers("webhook_ids") {
+        let body = account_events::render_revocation(entry);
+        for id in entry.number_list("webhook_ids") {
             let Some(webhook) = webhooks::find_by_id(tx, id)? else {
                 continue;
             };
-            if self.app(tx, webhook.app_id)?.is_none() {
+            if self.load_active_app(tx, webhook.app_id)?.is_none() {
                 continue;
             }
             let user = entry.event.actor_id;
-            all.push(Envelope {
+            all.push(EventEnvelope {
                 app: webhook.app_id,
                 webhook: Some(id),
-                id: envelope::id(entry.event.seq, "account", id, user),
+                id: envelope::event_id(entry.event.seq, "account", id, user),
                 // Nothing is left that it must not overtake.
-                order: 0,
-                post: None,
-                private: None,
+                order_key: 0,
+                post_id: None,
+                consenting_user: None,
                 at: entry.event.at,
                 body: body.clone(),
             });
@@ -266,41 +272,45 @@ impl Desk<'_> {
 }
 
 /// Whether a subscription asks for such an event; it is told of nothing that happened before it.
-fn answers(one: &ActivitySubscription, concern: &Concern, event: &LogEvent) -> bool {
+fn subscription_matches(
+    one: &ActivitySubscription,
+    concern: &AffectedUser,
+    event: &LogEvent,
+) -> bool {
     let kind = find_event_kind(&one.event_type).map(|(kind, _)| kind.name);
     let way = one.direction.is_none_or(|way| way == concern.direction);
     kind == Some(concern.kind.name) && way && one.created_at <= event.at
 }
 
-fn sealed(
+fn build_envelope(
     one: &ActivitySubscription,
-    entry: &Entry<'_>,
+    entry: &ActivityEntry<'_>,
     kind: &'static ActivityEventKind,
     post: Option<base::PostId>,
-    what: &view::Told,
-) -> Envelope {
+    what: &view::EventPayload,
+) -> EventEnvelope {
     let order = one.user_id.map_or(0, base::Id::get);
-    let id = envelope::id(entry.event.seq, kind.name, one.id, order);
-    Envelope {
+    let id = envelope::event_id(entry.event.seq, kind.name, one.id, order);
+    EventEnvelope {
         app: one.app_id,
         webhook: one.webhook_id,
         id,
-        order,
-        post,
-        private: one.user_id.filter(|_| one.requires_consent),
+        order_key: order,
+        post_id: post,
+        consenting_user: one.user_id.filter(|_| one.requires_consent),
         at: entry.event.at,
-        body: envelope::body(one, id, what),
+        body: envelope::event_body(one, id, what),
     }
 }
 
 /// The subscriptions whose keywords a new story meets.
-fn of_story(
+fn story_subscriptions(
     tx: &mut Tx<'_>,
     kind: &'static ActivityEventKind,
-    entry: &Entry<'_>,
+    entry: &ActivityEntry<'_>,
 ) -> Result<Vec<ActivitySubscription>, Fault> {
     let mut met = Vec::new();
-    let Some(told) = story(tx, entry)? else {
+    let Some(told) = load_story(tx, entry)? else {
         return Ok(met);
     };
     let text = told.keywords.iter().map(String::as_str);
@@ -318,14 +328,14 @@ fn of_story(
     let facts = PostFeatures::new(&post, MatchMode::Stream);
     let mut after = 0;
     loop {
-        let page = activity::list_unscoped(tx, kind.name, after, PAGE)?;
+        let page = activity::list_unscoped(tx, kind.name, after, PAGE_SIZE)?;
         let Some(last) = page.last() else {
             return Ok(met);
         };
         after = last.id;
         let mut matcher = Matcher::new();
         for one in &page {
-            if let Some(query) = parsed(&one.keyword) {
+            if let Some(query) = parse_keyword(&one.keyword) {
                 matcher.add_rule(one.id.unsigned_abs(), &query);
             }
         }
@@ -336,7 +346,7 @@ fn of_story(
 }
 
 /// A keyword, which was read when it was stored.
-pub(super) fn parsed(keyword: &str) -> Option<query::ParsedQuery> {
+pub(super) fn parse_keyword(keyword: &str) -> Option<query::ParsedQuery> {
     query::parse(
         keyword,
         QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise),

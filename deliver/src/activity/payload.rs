@@ -10,75 +10,75 @@ use query::{MatchMode, PostFeatures};
 use serde_json::Value;
 use store::activity::ActivitySubscription;
 use store::{Tx, messages, news_stories, posts, users};
-use view::{LikeShown, Shared, Told};
+use view::{EventPayload, EventRenderer, LikeEvent};
 
-use super::account::{message_event, read_event, typing_event};
-use super::concern::{Concern, Entry};
-use super::matching::parsed;
+use super::account_events::{message_event, read_event, typing_event};
+use super::log_entry::{ActivityEntry, AffectedUser};
+use super::matching::parse_keyword;
 
 /// Tells of one entry, each thing worked out once.
-pub(super) struct Teller<'e> {
-    entry: &'e Entry<'e>,
-    told: HashMap<Telling, Option<Told>>,
+pub(super) struct PayloadBuilder<'e> {
+    entry: &'e ActivityEntry<'e>,
+    rendered: HashMap<PayloadKey, Option<EventPayload>>,
 }
 
 /// What is told, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Telling {
+struct PayloadKey {
     kind: &'static str,
     user: UserId,
-    older_words: bool,
-    both_counts: bool,
+    tweet_vocabulary: bool,
+    both_metric_names: bool,
 }
 
-impl<'e> Teller<'e> {
-    pub(super) fn new(entry: &'e Entry<'e>) -> Self {
+impl<'e> PayloadBuilder<'e> {
+    pub(super) fn new(entry: &'e ActivityEntry<'e>) -> Self {
         Self {
             entry,
-            told: HashMap::new(),
+            rendered: HashMap::new(),
         }
     }
 
     /// The post that a kind shows.
-    pub(super) fn shown(&self, kind: &ActivityEventKind) -> Option<base::PostId> {
+    pub(super) fn shown_post_id(&self, kind: &ActivityEventKind) -> Option<base::PostId> {
         matches!(
             kind.payload,
             EventPayloadKind::Post | EventPayloadKind::Like
         )
-        .then(|| self.entry.post())
+        .then(|| self.entry.post_id())
     }
 
     /// What a subscription is told; nothing where it may not be, or where its keyword is not met.
-    pub(super) fn tell(
+    pub(super) fn build_payload(
         &mut self,
         tx: &mut Tx<'_>,
         one: &ActivitySubscription,
-        concern: &Concern,
-        shared: Shared,
-    ) -> Result<Option<Told>, Fault> {
-        if !self.may(tx, one, concern)? || !self.says(tx, one, concern.kind)? {
+        concern: &AffectedUser,
+        shared: EventRenderer,
+    ) -> Result<Option<EventPayload>, Fault> {
+        if !self.may_receive(tx, one, concern)? || !self.matches_keyword(tx, one, concern.kind)? {
             return Ok(None);
         }
-        let telling = Telling {
+        let telling = PayloadKey {
             kind: concern.kind.name,
             user: concern.user,
-            older_words: shared.spoken.speech == base::Vocabulary::Tweet,
-            both_counts: shared.spoken.both_metrics,
+            tweet_vocabulary: shared.options.vocabulary == base::Vocabulary::Tweet,
+            both_metric_names: shared.options.both_metric_names,
         };
-        if let Some(told) = self.told.get(&telling) {
+        if let Some(told) = self.rendered.get(&telling) {
             return Ok(told.clone());
         }
-        let told = self.payload(tx, concern, shared)?;
-        self.told.insert(telling, told.clone());
+        let told = self.render_payload(tx, concern, shared)?;
+        self.rendered.insert(telling, told.clone());
         Ok(told)
     }
 
     /// Whether those who stand behind a subscription may see what the entry is about.
-    fn may(
+    fn may_receive(
         &self,
         tx: &mut Tx<'_>,
         one: &ActivitySubscription,
-        concern: &Concern,
+        concern: &AffectedUser,
     ) -> Result<bool, Fault> {
         let kind = concern.kind;
         let reader = if kind.is_private() {
@@ -88,20 +88,20 @@ impl<'e> Teller<'e> {
         };
         match kind.payload {
             EventPayloadKind::Post | EventPayloadKind::Like => match reader {
-                Some(reader) => self.sees_post(tx, reader),
+                Some(reader) => self.can_see_post(tx, reader),
                 None => Ok(true),
             },
             // Of what only followers may see, others are told nothing, not even that it goes.
             EventPayloadKind::PostDeleted => Ok(!is_protected(tx, concern.user)?),
             EventPayloadKind::Relationship if kind.access == EventAccess::Public => {
-                Self::may_see_tie(tx, one.app_id, concern.user)
+                Self::can_see_relation(tx, one.app_id, concern.user)
             }
             _ => Ok(true),
         }
     }
 
-    fn sees_post(&self, tx: &mut Tx<'_>, reader: UserId) -> Result<bool, Fault> {
-        let Some(post) = posts::find_by_id(tx, self.entry.post())? else {
+    fn can_see_post(&self, tx: &mut Tx<'_>, reader: UserId) -> Result<bool, Fault> {
+        let Some(post) = posts::find_by_id(tx, self.entry.post_id())? else {
             return Ok(false);
         };
         if find_post_denial(tx, reader, &post)?.is_some() {
@@ -118,12 +118,12 @@ impl<'e> Teller<'e> {
     }
 
     /// Whom a protected user follows, and who follows them, is for apps that they let see it.
-    fn may_see_tie(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<bool, Fault> {
+    fn can_see_relation(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<bool, Fault> {
         Ok(!is_protected(tx, user)? || rules::is_authorized(tx, app, user)?)
     }
 
     /// Whether what happened says what a keyword asks for.
-    fn says(
+    fn matches_keyword(
         &self,
         tx: &mut Tx<'_>,
         one: &ActivitySubscription,
@@ -132,7 +132,7 @@ impl<'e> Teller<'e> {
         if one.keyword.is_empty() {
             return Ok(true);
         }
-        let Some(query) = parsed(&one.keyword) else {
+        let Some(query) = parse_keyword(&one.keyword) else {
             return Ok(false);
         };
         let matches = |post: &query::QueryablePost<'_>| {
@@ -140,12 +140,12 @@ impl<'e> Teller<'e> {
         };
         let text = match kind.payload {
             EventPayloadKind::Post | EventPayloadKind::Like => {
-                let found = post_facts::load_post_facts(tx, &[self.entry.post()], false)?;
+                let found = post_facts::load_post_facts(tx, &[self.entry.post_id()], false)?;
                 return Ok(found
                     .first()
                     .is_some_and(|post| post.map_query_post(matches)));
             }
-            EventPayloadKind::Change => self.entry.text("after").to_owned(),
+            EventPayloadKind::Change => self.entry.text_field("after").to_owned(),
             EventPayloadKind::Message => {
                 let message = messages::find_event(tx, self.entry.event.subject_id)?;
                 message.map(|message| message.text).unwrap_or_default()
@@ -158,34 +158,35 @@ impl<'e> Teller<'e> {
         }))
     }
 
-    fn payload(
+    fn render_payload(
         &self,
         tx: &mut Tx<'_>,
-        concern: &Concern,
-        shared: Shared,
-    ) -> Result<Option<Told>, Fault> {
+        concern: &AffectedUser,
+        shared: EventRenderer,
+    ) -> Result<Option<EventPayload>, Fault> {
         let entry = self.entry;
         match concern.kind.payload {
-            EventPayloadKind::Post => shared.post(tx, entry.post()),
-            EventPayloadKind::PostDeleted => {
-                Ok(Some(shared.post_gone(entry.post(), entry.actor())))
-            }
-            EventPayloadKind::Like => match like(entry) {
-                Some(like) => shared.like(tx, like),
+            EventPayloadKind::Post => shared.render_post(tx, entry.post_id()),
+            EventPayloadKind::PostDeleted => Ok(Some(
+                shared.render_deleted_post(entry.post_id(), entry.actor()),
+            )),
+            EventPayloadKind::Like => match like_from_entry(entry) {
+                Some(like) => shared.render_like(tx, like),
                 None => Ok(None),
             },
             EventPayloadKind::Relationship => {
                 let target = UserId::new(entry.event.subject_id);
-                shared.tie(tx, entry.actor(), target)
+                shared.render_relation(tx, entry.actor(), target)
             }
             EventPayloadKind::Change => {
-                let told = shared.change(entry.text("before"), entry.text("after"));
+                let told =
+                    shared.render_change(entry.text_field("before"), entry.text_field("after"));
                 Ok(Some(told))
             }
-            EventPayloadKind::Message => message(tx, entry, concern, shared),
+            EventPayloadKind::Message => render_message(tx, entry, concern, shared),
             EventPayloadKind::Read => {
                 let event = read_event(entry, concern.user);
-                signal(
+                render_message_signal(
                     tx,
                     "direct_message_mark_read_events",
                     &event,
@@ -197,11 +198,11 @@ impl<'e> Teller<'e> {
             EventPayloadKind::Typing => {
                 let event = typing_event(entry, concern.user);
                 let name = "direct_message_indicate_typing_events";
-                signal(tx, name, &event, concern, entry, shared)
+                render_message_signal(tx, name, &event, concern, entry, shared)
             }
             EventPayloadKind::Space => {
                 let (space, kind) = (entry.event.subject_id, concern.kind.name);
-                shared.space(tx, concern.user, space, kind)
+                shared.render_space(tx, concern.user, space, kind)
             }
             EventPayloadKind::Story | EventPayloadKind::Revoke | EventPayloadKind::Nothing => {
                 Ok(None)
@@ -215,57 +216,57 @@ fn is_protected(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
 }
 
 /// The like of an entry.
-pub(super) fn like(entry: &Entry<'_>) -> Option<LikeShown> {
-    Some(LikeShown {
-        id: entry.number("id")?,
+pub(super) fn like_from_entry(entry: &ActivityEntry<'_>) -> Option<LikeEvent> {
+    Some(LikeEvent {
+        id: entry.number_field("id")?,
         user: entry.actor(),
-        post: entry.post(),
-        author: UserId::new(entry.number("author_id")?),
+        post: entry.post_id(),
+        author: UserId::new(entry.number_field("author_id")?),
         at: entry.event.at,
     })
 }
 
 /// The story of an entry, as it is told now.
-pub(super) fn story(
+pub(super) fn load_story(
     tx: &mut Tx<'_>,
-    entry: &Entry<'_>,
+    entry: &ActivityEntry<'_>,
 ) -> Result<Option<news_stories::NewsStoryDetails>, Fault> {
     news::find_published(tx, Viewer::anonymous(), entry.event.subject_id)
 }
 
 /// Whom a message of an entry went to, as its sender or one who received it sees it.
-pub(super) fn addressee(entry: &Entry<'_>, user: UserId) -> UserId {
+pub(super) fn message_recipient(entry: &ActivityEntry<'_>, user: UserId) -> UserId {
     if user == entry.actor() {
-        let recipients = entry.users("recipient_ids");
+        let recipients = entry.user_list("recipient_ids");
         return recipients.first().copied().unwrap_or(user);
     }
     user
 }
 
-fn message(
+fn render_message(
     tx: &mut Tx<'_>,
-    entry: &Entry<'_>,
-    concern: &Concern,
-    shared: Shared,
-) -> Result<Option<Told>, Fault> {
+    entry: &ActivityEntry<'_>,
+    concern: &AffectedUser,
+    shared: EventRenderer,
+) -> Result<Option<EventPayload>, Fault> {
     let Some(message) = messages::find_event(tx, entry.event.subject_id)? else {
         return Ok(None);
     };
-    let to = addressee(entry, concern.user);
+    let to = message_recipient(entry, concern.user);
     let event = message_event(&message, to);
     let people = [message.sender_id, to];
-    let told = shared.message(tx, "direct_message_events", &event, &people)?;
+    let told = shared.render_message(tx, "direct_message_events", &event, &people)?;
     Ok(Some(told))
 }
 
-fn signal(
+fn render_message_signal(
     tx: &mut Tx<'_>,
     name: &'static str,
     event: &Value,
-    concern: &Concern,
-    entry: &Entry<'_>,
-    shared: Shared,
-) -> Result<Option<Told>, Fault> {
+    concern: &AffectedUser,
+    entry: &ActivityEntry<'_>,
+    shared: EventRenderer,
+) -> Result<Option<EventPayload>, Fault> {
     let people = [entry.actor(), concern.user];
-    shared.message(tx, name, event, &people).map(Some)
+    shared.render_message(tx, name, event, &people).map(Some)
 }

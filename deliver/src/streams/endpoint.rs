@@ -5,7 +5,7 @@ use store::rules::StreamProduct;
 /// A stream, as the connections operations name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "their names say it")]
-pub enum Endpoint {
+pub enum StreamEndpoint {
     Filtered,
     Powerstream,
     Sample,
@@ -24,7 +24,7 @@ pub enum Endpoint {
     Activity,
 }
 
-impl Endpoint {
+impl StreamEndpoint {
     /// Every one of them.
     pub const ALL: [Self; 16] = [
         Self::Filtered,
@@ -46,7 +46,7 @@ impl Endpoint {
     ];
 
     /// Whose rules say what it carries, if rules do.
-    pub const fn rules(self) -> Option<StreamProduct> {
+    pub const fn rule_product(self) -> Option<StreamProduct> {
         match self {
             Self::Filtered => Some(StreamProduct::Stream),
             Self::Powerstream => Some(StreamProduct::Powerstream),
@@ -77,12 +77,12 @@ impl Endpoint {
     }
 
     /// The stream of a name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
     /// How many connections an app may have at once to it, or to each of its partitions.
-    pub const fn connections(self, enterprise: bool) -> usize {
+    pub const fn max_connections(self, enterprise: bool) -> usize {
         match self {
             Self::Activity => 2,
             Self::Filtered if enterprise => 2,

@@ -8,61 +8,70 @@ use network::visibility::Viewer;
 use serde_json::Value;
 use store::Tx;
 use store::posts::Post;
-use view::{Answer, Asked, LikeShown, Spoken, Wants};
+use view::{FieldSelection, LikeEvent, LookupKeys, RenderOptions, ResponsePayload};
 
 /// Which fields and expansions a connection asked for, and in which vocabulary; for its whole life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Format {
+pub struct StreamFormat {
     /// Fields and expansions.
-    pub wants: Wants,
+    pub selection: FieldSelection,
     /// The vocabulary.
-    pub spoken: Spoken,
+    pub options: RenderOptions,
 }
 
 /// Speaks of what could not be shown beside a post.
-pub type Voice = Arc<dyn Fn(&Refusal) -> Value + Send + Sync>;
+pub type RefusalRenderer = Arc<dyn Fn(&Refusal) -> Value + Send + Sync>;
 
 /// A post with what it leads to; the object is not closed, so that more can be said in it. None
 /// where it may not be seen by everyone (any more).
-pub(super) fn post(
+pub(super) fn render_post(
     tx: &mut Tx<'_>,
     row: &Post,
-    format: &Format,
-    voice: &Voice,
+    format: &StreamFormat,
+    voice: &RefusalRenderer,
 ) -> Result<Option<String>, Fault> {
     let (id, viewer) = (row.id, Viewer::anonymous());
-    let asked = Asked {
+    let asked = LookupKeys {
         parameter: "id",
         values: &[id],
     };
-    let Format { wants, spoken } = format;
-    let answer = view::post(tx, viewer, Some(row.clone()), wants, *spoken, asked)?;
+    let StreamFormat { selection, options } = format;
+    let answer = view::render_post(tx, viewer, Some(row.clone()), selection, *options, asked)?;
     let private = |refusal: &Refusal| matches!(refusal, Refusal::FieldNotVisible { .. });
     if answer.data.is_empty() && !answer.errors.iter().any(private) {
         return Ok(None);
     }
-    Ok(Some(joined(&answer, voice)))
+    Ok(Some(join_members(&answer, voice)))
 }
 
 /// A post in the form of the older interface, the only one of its line.
-pub(super) fn older(tx: &mut Tx<'_>, row: &Post, format: &Format) -> Result<Option<Bytes>, Fault> {
-    let found = view::older_post(tx, Viewer::anonymous(), row.clone(), format.wants.site())?;
+pub(super) fn render_legacy_post(
+    tx: &mut Tx<'_>,
+    row: &Post,
+    format: &StreamFormat,
+) -> Result<Option<Bytes>, Fault> {
+    let found = view::legacy_post_json(
+        tx,
+        Viewer::anonymous(),
+        row.clone(),
+        format.selection.site(),
+    )?;
     Ok(found.map(|post| Bytes::from(format!("{}\r\n", Value::Array(vec![post])))))
 }
 
 /// A like with what it leads to, like a post; none where it is not told to everyone.
-pub(super) fn like(
+pub(super) fn render_like(
     tx: &mut Tx<'_>,
-    shown: &LikeShown,
-    format: &Format,
-    voice: &Voice,
+    shown: &LikeEvent,
+    format: &StreamFormat,
+    voice: &RefusalRenderer,
 ) -> Result<Option<String>, Fault> {
-    let answer = view::like(tx, shown, &format.wants, format.spoken)?;
-    Ok(answer.map(|answer| joined(&answer, voice)))
+    let answer = view::render_like(tx, shown, &format.selection, format.options)?;
+    Ok(answer.map(|answer| join_members(&answer, voice)))
 }
 
 /// An answer on one line, not closed.
-fn joined(answer: &Answer, voice: &Voice) -> String {
+fn join_members(answer: &ResponsePayload, voice: &RefusalRenderer) -> String {
     let errors: Vec<Value> = answer.errors.iter().map(|error| voice(error)).collect();
     let errors = if errors.is_empty() {
         String::new()
@@ -89,7 +98,7 @@ fn joined(answer: &Answer, voice: &Voice) -> String {
 }
 
 /// The line of a post, with the rules that it matches where there are rules.
-pub(super) fn line(open: &str, rules: Option<&str>) -> Bytes {
+pub(super) fn close_line(open: &str, rules: Option<&str>) -> Bytes {
     const RULES: &str = ",\"matching_rules\":";
     let extra = rules.map_or(0, |rules| rules.len() + RULES.len());
     let mut text = String::with_capacity(open.len() + extra + 3);

@@ -16,27 +16,27 @@ use store::{Store, Tx};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::session::Making;
-use super::{Endpoint, Session, Why};
+use super::session::NewStreamSession;
+use super::{DisconnectReason, StreamEndpoint, StreamSession};
 
 /// How a hub is set up.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct StreamSettings {
     /// This node's number.
-    pub node: u16,
+    pub node_id: u16,
     /// Bytes that may wait for one reader.
-    pub room: usize,
+    pub buffer_bytes: usize,
     /// The longest silence on a connection.
     pub keep_alive: Duration,
     /// Under which problem types stand.
     pub problem_base: String,
 }
 
-impl Default for Settings {
+impl Default for StreamSettings {
     fn default() -> Self {
         Self {
-            node: 0,
-            room: 256 * 1024,
+            node_id: 0,
+            buffer_bytes: 256 * 1024,
             keep_alive: Duration::from_secs(15),
             problem_base: "https://api.x.com".to_owned(),
         }
@@ -45,32 +45,32 @@ impl Default for Settings {
 
 /// A connection that is asked for.
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct ConnectionRequest {
     /// Whose it is.
     pub app: AppId,
     /// What it is to.
-    pub endpoint: Endpoint,
+    pub endpoint: StreamEndpoint,
     /// Which part of it, from 1.
     pub partition: u8,
     /// Whether only the past is asked for: counted by itself, whatever the part.
     pub replay: bool,
     /// How many the app may have of this part at once.
-    pub most: usize,
+    pub max_connections: usize,
     /// Messages that it may carry in a second, if that is bounded; others are dropped.
-    pub pace: Option<u32>,
+    pub max_per_second: Option<u32>,
     /// The client's address, or empty.
     pub client: String,
 }
 
 /// What happened to a node's connections.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct HubMetrics {
     /// Connections open now, by stream.
-    pub open: [(Endpoint, usize); 16],
+    pub open: [(StreamEndpoint, usize); 16],
     /// Connections opened so far.
     pub opened: u64,
     /// Connections ended so far, by reason.
-    pub ended: Vec<(Why, u64)>,
+    pub ended: Vec<(DisconnectReason, u64)>,
     /// Messages sent so far.
     pub sent: u64,
     /// Messages that were too many in their second.
@@ -79,7 +79,7 @@ pub struct View {
 
 /// The connections of a node. A clone is the same hub.
 #[derive(Clone)]
-pub struct Hub(Arc<Shared>);
+pub struct Hub(Arc<HubInner>);
 
 impl fmt::Debug for Hub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,11 +88,11 @@ impl fmt::Debug for Hub {
 }
 
 /// What the sessions know of their hub.
-pub(super) struct Shared {
+pub(super) struct HubInner {
     store: Arc<Store>,
-    settings: Settings,
+    settings: StreamSettings,
     /// By app and stream.
-    open: Mutex<HashMap<(AppId, Endpoint), Vec<Session>>>,
+    open: Mutex<HashMap<(AppId, StreamEndpoint), Vec<StreamSession>>>,
     closing: AtomicBool,
     opened: AtomicU64,
     /// By reason, in the order of [`Why::ALL`].
@@ -100,36 +100,36 @@ pub(super) struct Shared {
     sent: AtomicU64,
     dropped: AtomicU64,
     /// Rings when a session has begun.
-    begun: Notify,
+    opened_signal: Notify,
     /// Sessions of this run have higher ids.
-    first: i64,
+    first_session_id: i64,
     /// What is still to be written down.
-    over: Mutex<Vec<Over>>,
+    ended_sessions: Mutex<Vec<EndedSession>>,
     /// Rings when there is something to be written down.
-    left: Notify,
+    ended_signal: Notify,
 }
 
 /// A session that has ended.
 #[derive(Clone, Debug)]
-struct Over {
+struct EndedSession {
     id: i64,
     at: Time,
-    why: Why,
+    reason: DisconnectReason,
     /// How often it was not found in the store.
     tries: u32,
 }
 
 /// How often a node says that it holds its connections.
-const SAY_EACH: Duration = Duration::from_secs(10);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
 /// How often the end of a session is written down before it counts as never having begun.
-const TRIES: u32 = 3;
+const MAX_RECORD_TRIES: u32 = 3;
 
 impl Hub {
     /// A hub without connections.
-    pub fn new(store: Arc<Store>, settings: Settings) -> Self {
+    pub fn new(store: Arc<Store>, settings: StreamSettings) -> Self {
         let first: Id<()> = store.context().ids.next();
-        Self(Arc::new(Shared {
-            first: first.get(),
+        Self(Arc::new(HubInner {
+            first_session_id: first.get(),
             store,
             settings,
             open: Mutex::default(),
@@ -138,37 +138,40 @@ impl Hub {
             ended: Default::default(),
             sent: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
-            begun: Notify::new(),
-            over: Mutex::default(),
-            left: Notify::new(),
+            opened_signal: Notify::new(),
+            ended_sessions: Mutex::default(),
+            ended_signal: Notify::new(),
         }))
     }
 
     /// Opens a connection, unless the app has as many as it may. What is sent to it from now on
     /// waits for its feed.
-    pub async fn open(&self, opening: Opening) -> Result<Session, Error> {
-        let (session, here) = self.reserve(&opening)?;
+    pub async fn open(&self, opening: ConnectionRequest) -> Result<StreamSession, Error> {
+        let (session, here) = self.reserve_slot(&opening)?;
         // Whoever gives up in the middle gives back the slot.
-        let mut guard = Guard(Some(session.clone()));
-        let row = self.row(&session);
-        let (most, begins) = (opening.most, session.clone());
+        let mut guard = SlotGuard(Some(session.clone()));
+        let row = self.connection_row(&session);
+        let (most, begins) = (opening.max_connections, session.clone());
         let write = move |tx: &mut Tx<'_>| {
             let begun = rules::open(tx, &row, most, here)?;
             // Before anybody can change what this has seen: whoever reads of it in the log finds
             // the session as it is.
-            begins.begin(begun.log_end, begun.token_digest);
+            begins.mark_started(begun.log_end, begun.token_digest);
             Ok(())
         };
         self.0.store.write(write).await?;
         self.0.opened.fetch_add(1, Ordering::Relaxed);
-        self.0.begun.notify_one();
+        self.0.opened_signal.notify_one();
         guard.0 = None;
         Ok(session)
     }
 
     /// Takes a slot on this node; and how many others are taken.
-    pub(super) fn reserve(&self, opening: &Opening) -> Result<(Session, usize), Error> {
-        let session = self.make(opening)?;
+    pub(super) fn reserve_slot(
+        &self,
+        opening: &ConnectionRequest,
+    ) -> Result<(StreamSession, usize), Error> {
+        let session = self.create_session(opening)?;
         let mut open = self.0.open.lock();
         if self.0.closing.load(Ordering::SeqCst) {
             return Err(Refusal::Unavailable.into());
@@ -179,14 +182,14 @@ impl Hub {
             .filter(|one| one.is_replay() == opening.replay)
             .filter(|one| opening.replay || one.partition() == opening.partition);
         let here = same.count();
-        if here >= opening.most {
+        if here >= opening.max_connections {
             return Err(Refusal::Connection(StreamConnectionRefusal::TooManyConnections).into());
         }
         held.push(session.clone());
         Ok((session, here))
     }
 
-    fn row(&self, session: &Session) -> StreamConnection {
+    fn connection_row(&self, session: &StreamSession) -> StreamConnection {
         StreamConnection {
             id: session.id(),
             uuid: session.uuid().to_owned(),
@@ -197,36 +200,41 @@ impl Hub {
             } else {
                 i64::from(session.partition())
             },
-            node: i64::from(self.0.settings.node),
+            node: i64::from(self.0.settings.node_id),
             seen_at: wall_time(),
             client: session.client().to_owned(),
-            connected_at: session.since(),
+            connected_at: session.connected_at(),
             disconnected_at: None,
             reason: String::new(),
         }
     }
 
-    fn make(&self, opening: &Opening) -> Result<Session, Fault> {
+    fn create_session(&self, opening: &ConnectionRequest) -> Result<StreamSession, Fault> {
         let context = self.0.store.context();
         let id: Id<()> = context.ids.next();
-        Ok(Session::new(Making {
-            uuid: uuid(context.rng.random_bytes()?),
+        Ok(StreamSession::new(NewStreamSession {
+            uuid: format_uuid(context.rng.random_bytes()?),
             id: id.get(),
             app: opening.app,
             endpoint: opening.endpoint,
             partition: opening.partition,
             replay: opening.replay,
             client: opening.client.clone(),
-            since: context.clock.now(),
-            room: self.0.settings.room,
-            pace: opening.pace,
+            connected_at: context.clock.now(),
+            buffer_bytes: self.0.settings.buffer_bytes,
+            max_per_second: opening.max_per_second,
             keep_alive: self.0.settings.keep_alive,
             hub: Arc::downgrade(&self.0),
         }))
     }
 
     /// Does something with each open session of an app at a stream; how many there are.
-    pub fn each(&self, app: AppId, endpoint: Endpoint, mut with: impl FnMut(&Session)) -> usize {
+    pub fn visit_sessions(
+        &self,
+        app: AppId,
+        endpoint: StreamEndpoint,
+        mut with: impl FnMut(&StreamSession),
+    ) -> usize {
         let held = self.0.open.lock().get(&(app, endpoint)).cloned();
         let held = held.unwrap_or_default();
         held.iter().for_each(&mut with);
@@ -234,53 +242,53 @@ impl Hub {
     }
 
     /// Every open session for which something holds.
-    pub fn sessions(&self, holds: impl Fn(&Session) -> bool) -> Vec<Session> {
+    pub fn sessions(&self, holds: impl Fn(&StreamSession) -> bool) -> Vec<StreamSession> {
         let open = self.0.open.lock();
         let all = open.values().flatten();
         all.filter(|session| holds(session)).cloned().collect()
     }
 
     /// The apps that have sessions at a stream.
-    pub fn apps(&self, endpoint: Endpoint) -> Vec<AppId> {
+    pub fn connected_apps(&self, endpoint: StreamEndpoint) -> Vec<AppId> {
         let open = self.0.open.lock();
         let at = open.keys().filter(|(_, of)| *of == endpoint);
         at.map(|(app, _)| *app).collect()
     }
 
     /// Waits until a session begins.
-    pub(super) async fn opened(&self) {
-        self.0.begun.notified().await;
+    pub(super) async fn wait_opened(&self) {
+        self.0.opened_signal.notified().await;
     }
 
     /// Writes down what ends, and says that the others are held, for as long as it is polled.
-    pub async fn keep(&self) {
-        let node = i64::from(self.0.settings.node);
-        let first = self.0.first;
+    pub async fn run_upkeep(&self) {
+        let node = i64::from(self.0.settings.node_id);
+        let first = self.0.first_session_id;
         let begin = move |tx: &mut Tx<'_>| Ok(rules::reset_node_connections(tx, node, first)?);
         if let Err(stop) = self.0.store.write(begin).await {
             tracing::warn!(?stop, "connections of an earlier run stay in the list");
         }
         let mut say = base::clock::monotonic_now();
         loop {
-            let patience = SAY_EACH.saturating_sub(say.elapsed());
+            let patience = HEARTBEAT_INTERVAL.saturating_sub(say.elapsed());
             tokio::select! {
-                () = self.0.left.notified() => {}
+                () = self.0.ended_signal.notified() => {}
                 () = sleep(patience) => {}
             }
-            if let Err(stop) = self.write_down().await {
+            if let Err(stop) = self.record_ended().await {
                 tracing::warn!(
                     ?stop,
                     "ended connections were not written down; it is tried again"
                 );
             }
-            if say.elapsed() >= SAY_EACH {
+            if say.elapsed() >= HEARTBEAT_INTERVAL {
                 say = base::clock::monotonic_now();
-                self.say(node).await;
+                self.send_heartbeat(node).await;
             }
         }
     }
 
-    async fn say(&self, node: i64) {
+    async fn send_heartbeat(&self, node: i64) {
         if !self.0.store.is_shared() {
             return;
         }
@@ -289,14 +297,14 @@ impl Hub {
         if let Err(stop) = self.0.store.write(keep).await {
             tracing::warn!(?stop, "this node's connections were not confirmed");
         }
-        if !self.0.over.lock().is_empty() {
-            self.0.left.notify_one();
+        if !self.0.ended_sessions.lock().is_empty() {
+            self.0.ended_signal.notify_one();
         }
     }
 
     /// Writes down which sessions have ended.
-    pub async fn write_down(&self) -> Result<(), Error> {
-        let over = std::mem::take(&mut *self.0.over.lock());
+    pub async fn record_ended(&self) -> Result<(), Error> {
+        let over = std::mem::take(&mut *self.0.ended_sessions.lock());
         if over.is_empty() {
             return Ok(());
         }
@@ -304,7 +312,7 @@ impl Hub {
         let write = move |tx: &mut Tx<'_>| {
             let mut missed = Vec::new();
             for one in &ended {
-                if !connections::mark_disconnected(tx, one.id, one.at, one.why.name())? {
+                if !connections::mark_disconnected(tx, one.id, one.at, one.reason.name())? {
                     missed.push(one.id);
                 }
             }
@@ -314,41 +322,43 @@ impl Hub {
             Ok(missed) => {
                 let again = over.into_iter().filter(|one| missed.contains(&one.id));
                 // What was ended by others is written down already.
-                let again = again.filter(|one| one.tries < TRIES && one.why == Why::Client);
+                let again = again.filter(|one| {
+                    one.tries < MAX_RECORD_TRIES && one.reason == DisconnectReason::Client
+                });
                 again
-                    .map(|one| Over {
+                    .map(|one| EndedSession {
                         tries: one.tries + 1,
                         ..one
                     })
                     .collect()
             }
             Err(stop) => {
-                self.0.over.lock().extend(over);
+                self.0.ended_sessions.lock().extend(over);
                 return Err(stop);
             }
         };
-        let again: Vec<Over> = again;
-        self.0.over.lock().extend(again);
+        let again: Vec<EndedSession> = again;
+        self.0.ended_sessions.lock().extend(again);
         Ok(())
     }
 
     /// How many connections there are now, and how many there ever were.
-    pub fn counts(&self) -> (usize, u64) {
+    pub fn connection_counts(&self) -> (usize, u64) {
         let now = self.0.open.lock().values().map(Vec::len).sum();
         (now, self.0.opened.load(Ordering::Relaxed))
     }
 
     /// What happened so far, for whoever counts.
-    pub fn view(&self) -> View {
+    pub fn metrics(&self) -> HubMetrics {
         let open = self.0.open.lock();
         let of = |endpoint| {
             let at = open.iter().filter(|((_, of), _)| *of == endpoint);
             (endpoint, at.map(|(_, held)| held.len()).sum())
         };
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let ended = Why::ALL.into_iter().zip(&self.0.ended);
-        View {
-            open: Endpoint::ALL.map(of),
+        let ended = DisconnectReason::ALL.into_iter().zip(&self.0.ended);
+        HubMetrics {
+            open: StreamEndpoint::ALL.map(of),
             opened: read(&self.0.opened),
             ended: ended.map(|(why, count)| (why, read(count))).collect(),
             sent: read(&self.0.sent),
@@ -363,35 +373,35 @@ impl Hub {
             self.0.closing.store(true, Ordering::SeqCst);
         }
         for session in self.sessions(|_| true) {
-            session.end(Why::Shutdown);
+            session.end(DisconnectReason::Shutdown);
         }
     }
 }
 
 /// Ends a session unless it is kept.
-struct Guard(Option<Session>);
+struct SlotGuard(Option<StreamSession>);
 
-impl Drop for Guard {
+impl Drop for SlotGuard {
     fn drop(&mut self) {
         if let Some(session) = &self.0 {
-            session.end(Why::Client);
+            session.end(DisconnectReason::Client);
         }
     }
 }
 
-impl Shared {
+impl HubInner {
     pub(super) fn problem_base(&self) -> &str {
         &self.settings.problem_base
     }
 
     /// A message was sent, or was too many.
-    pub(super) fn count(&self, sent: bool) {
+    pub(super) fn count_message(&self, sent: bool) {
         let count = if sent { &self.sent } else { &self.dropped };
         count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A session has ended.
-    pub(super) fn gone(&self, session: &Session, why: Why) {
+    pub(super) fn remove_session(&self, session: &StreamSession, why: DisconnectReason) {
         let mut open = self.open.lock();
         let key = (session.app(), session.endpoint());
         if let std::collections::hash_map::Entry::Occupied(mut held) = open.entry(key) {
@@ -401,19 +411,19 @@ impl Shared {
             }
         }
         drop(open);
-        self.over.lock().push(Over {
+        self.ended_sessions.lock().push(EndedSession {
             id: session.id(),
             at: self.store.context().clock.now(),
-            why,
+            reason: why,
             tries: 0,
         });
-        self.left.notify_one();
-        let place = Why::ALL.iter().position(|one| *one == why);
+        self.ended_signal.notify_one();
+        let place = DisconnectReason::ALL.iter().position(|one| *one == why);
         if let Some(count) = place.and_then(|place| self.ended.get(place)) {
             count.fetch_add(1, Ordering::Relaxed);
         }
-        let lasted = self.store.context().clock.now().ms() - session.since().ms();
-        let (sent, dropped) = session.sent();
+        let lasted = self.store.context().clock.now().ms() - session.connected_at().ms();
+        let (sent, dropped) = session.message_counts();
         tracing::info!(
             target: "stream",
             uuid = session.uuid(),
@@ -429,7 +439,7 @@ impl Shared {
 }
 
 /// Random bytes as a name of the usual form (RFC 9562, version 4).
-fn uuid(mut bytes: [u8; 16]) -> String {
+fn format_uuid(mut bytes: [u8; 16]) -> String {
     let [
         ..,
         _,
@@ -463,11 +473,14 @@ fn uuid(mut bytes: [u8; 16]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::uuid;
+    use super::format_uuid;
 
     #[test]
     fn a_name_has_the_usual_form() {
-        assert_eq!(uuid([0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
-        assert_eq!(uuid([0; 16]), "00000000-0000-4000-8000-000000000000");
+        assert_eq!(
+            format_uuid([0xff; 16]),
+            "ffffffff-ffff-4fff-bfff-ffffffffffff"
+        );
+        assert_eq!(format_uuid([0; 16]), "00000000-0000-4000-8000-000000000000");
     }
 }

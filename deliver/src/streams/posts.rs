@@ -21,97 +21,104 @@ use store::rules::StreamProduct;
 use store::{Store, Tx, event_log};
 use tokio::sync::{Notify, oneshot};
 
-use super::book::{Book, Owner};
-use super::format::{self, Format, Voice};
-use super::{Endpoint, Hub, Session, Why, likes, share, told};
+use super::format::{self, RefusalRenderer, StreamFormat};
+use super::rule_index::{RuleIndex, RuleOwner};
+use super::{
+    DisconnectReason, Hub, StreamEndpoint, StreamSession, compliance_events, likes, sampling,
+};
 
 /// Entries of the log that are read at once.
-const ENTRIES: i64 = 500;
+const BATCH_SIZE: i64 = 500;
 /// The rest between two looks while much is written: what came meanwhile is read together.
-const REST: Duration = Duration::from_millis(4);
+const COALESCE_DELAY: Duration = Duration::from_millis(4);
 /// How often other processes' writes are looked for, and how soon again what cannot be read yet.
-const LOOK_EACH: Duration = Duration::from_millis(100);
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 /// Without other processes a write wakes the follower; this is for nothing but safety.
-const SAFETY: Duration = Duration::from_secs(5);
+const FALLBACK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The streams of posts of a node. A clone is the same.
 #[derive(Clone)]
-pub struct PostStreams(pub(super) Arc<Shared>);
+pub struct PostStreams(pub(super) Arc<PostStreamsInner>);
 
-pub(super) struct Shared {
+pub(super) struct PostStreamsInner {
     pub(super) store: Arc<Store>,
     hub: Hub,
-    pub(super) voice: Voice,
+    pub(super) render_refusal: RefusalRenderer,
     pub(super) reads: Arc<PostReadCounter>,
-    joining: Mutex<Vec<Joining>>,
-    bell: Notify,
+    pending: Mutex<Vec<PendingReader>>,
+    wakeup: Notify,
     stopped: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<PostStreamsState>,
 }
 
 #[derive(Default)]
-struct State {
+struct PostStreamsState {
     /// Everything up to here was seen; none while nobody listens.
     cursor: Option<i64>,
     /// Those of streams with rules: a post looks up the apps that want it.
-    by_rules: HashMap<Owner, Vec<Reader>>,
+    rule_readers: HashMap<RuleOwner, Vec<StreamReader>>,
     /// Those of samples and firehoses, which are few.
-    by_share: Vec<Reader>,
+    sample_readers: Vec<StreamReader>,
     /// Those of likes.
-    by_likes: Vec<Reader>,
+    like_readers: Vec<StreamReader>,
     /// Those who are told what became of things.
-    told: Vec<Reader>,
-    waiting: Vec<Joining>,
-    book: Book,
+    compliance_readers: Vec<StreamReader>,
+    waiting: Vec<PendingReader>,
+    rule_index: RuleIndex,
 }
 
-struct Reader {
-    session: Session,
-    format: Format,
+struct StreamReader {
+    session: StreamSession,
+    format: StreamFormat,
     /// What stands behind this place is for it.
     after: i64,
 }
 
-struct Joining {
-    session: Session,
-    format: Format,
+struct PendingReader {
+    session: StreamSession,
+    format: StreamFormat,
     after: Option<i64>,
-    live: oneshot::Sender<()>,
+    started: oneshot::Sender<()>,
 }
 
 /// What came of one look at the log.
 #[derive(Default)]
-struct Turn {
+struct LogPoll {
     cursor: i64,
     /// Everything that can be read up to here was read.
-    seen: i64,
+    read_up_to: i64,
     /// Whether there is more to be read at once.
     more: bool,
     /// Whether something is told that cannot be read yet.
-    behind: bool,
+    has_unreadable: bool,
     /// Where the log ended; who begins now begins there.
     end: i64,
     /// Who can begin, by the session's id.
     ready: Vec<i64>,
-    messages: Vec<(Session, Option<PostId>, Bytes)>,
-    ended: Vec<(Session, Why)>,
+    messages: Vec<(StreamSession, Option<PostId>, Bytes)>,
+    ended: Vec<(StreamSession, DisconnectReason)>,
     /// Whether rules are being filed anew.
-    refiling: bool,
+    rebuilding: bool,
     /// What they were filed in before.
-    old: Option<Book>,
+    old_index: Option<RuleIndex>,
 }
 
 impl PostStreams {
     /// The streams of a hub. What apps are given is counted in `reads`.
-    pub fn new(store: Arc<Store>, hub: Hub, reads: Arc<PostReadCounter>, voice: Voice) -> Self {
-        Self(Arc::new(Shared {
+    pub fn new(
+        store: Arc<Store>,
+        hub: Hub,
+        reads: Arc<PostReadCounter>,
+        voice: RefusalRenderer,
+    ) -> Self {
+        Self(Arc::new(PostStreamsInner {
             store,
             hub,
-            voice,
+            render_refusal: voice,
             reads,
-            joining: Mutex::default(),
-            bell: Notify::new(),
+            pending: Mutex::default(),
+            wakeup: Notify::new(),
             stopped: AtomicBool::new(false),
             state: Mutex::default(),
         }))
@@ -119,17 +126,22 @@ impl PostStreams {
 
     /// Begins to send posts to a session: those that are published from now on, or that the log
     /// has behind a place. Waits until that is so.
-    pub async fn join(&self, session: &Session, format: Format, after: Option<i64>) -> bool {
+    pub async fn join(
+        &self,
+        session: &StreamSession,
+        format: StreamFormat,
+        after: Option<i64>,
+    ) -> bool {
         let (live, begun) = oneshot::channel();
-        self.0.joining.lock().push(Joining {
+        self.0.pending.lock().push(PendingReader {
             session: session.clone(),
             format,
             after,
-            live,
+            started: live,
         });
-        self.0.bell.notify_one();
+        self.0.wakeup.notify_one();
         if self.0.stopped.load(Ordering::SeqCst) {
-            self.let_all_go();
+            self.drop_pending();
         }
         begun.await.is_ok()
     }
@@ -137,87 +149,99 @@ impl PostStreams {
     /// Keeps nobody waiting who would begin: the server goes away.
     pub fn stop(&self) {
         self.0.stopped.store(true, Ordering::SeqCst);
-        self.let_all_go();
+        self.drop_pending();
     }
 
-    fn let_all_go(&self) {
-        self.0.joining.lock().clear();
+    fn drop_pending(&self) {
+        self.0.pending.lock().clear();
         self.0.state.lock().waiting.clear();
     }
 
     /// Follows the log for as long as it is polled.
-    pub async fn follow(&self) {
+    pub async fn follow_log(&self) {
         let mut wake = self.0.store.subscribe_events();
-        let mut again = LOOK_AGAIN;
-        self.learn().await;
+        let mut again = RETRY_INTERVAL;
+        self.learn_stored_posts().await;
         loop {
             if self.is_idle() {
-                self.0.state.lock().rest();
-                let opened = self.0.hub.opened();
+                self.0.state.lock().reset();
+                let opened = self.0.hub.wait_opened();
                 tokio::select! {
-                    () = self.0.bell.notified() => {}
+                    () = self.0.wakeup.notified() => {}
                     () = opened => {}
                 }
                 continue;
             }
             wake.mark_unchanged();
-            let patience = match self.turn().await {
-                Ok(Looked::More) => continue,
-                Ok(Looked::Behind) => {
+            let patience = match self.poll_once().await {
+                Ok(PollOutcome::More) => continue,
+                Ok(PollOutcome::Behind) => {
                     // A transaction may stay open for long.
                     let patience = again;
-                    again = (again * 2).min(LOOK_EACH);
+                    again = (again * 2).min(POLL_INTERVAL);
                     patience
                 }
-                Ok(Looked::All) => {
-                    again = LOOK_AGAIN;
+                Ok(PollOutcome::CaughtUp) => {
+                    again = RETRY_INTERVAL;
                     if self.0.store.is_shared() {
-                        LOOK_EACH
+                        POLL_INTERVAL
                     } else {
-                        SAFETY
+                        FALLBACK_INTERVAL
                     }
                 }
                 Err(stop) => {
                     tracing::warn!(?stop, "the streams did not read on; it is tried again");
-                    LOOK_EACH
+                    POLL_INTERVAL
                 }
             };
             tokio::select! {
-                _ = wake.changed() => tokio::time::sleep(REST).await,
-                () = self.0.bell.notified() => {}
+                _ = wake.changed() => tokio::time::sleep(COALESCE_DELAY).await,
+                () = self.0.wakeup.notified() => {}
                 () = tokio::time::sleep(patience) => {}
             }
         }
     }
 
     /// Learns what posts are like before there is anybody to listen.
-    async fn learn(&self) {
+    async fn learn_stored_posts(&self) {
         let shared = Arc::clone(&self.0);
-        let learn = move |tx: &mut Tx<'_>| Ok(shared.state.lock().book.learn_stored(tx)?);
+        let learn =
+            move |tx: &mut Tx<'_>| Ok(shared.state.lock().rule_index.learn_stored_posts(tx)?);
         if let Err(stop) = self.0.store.read(learn).await {
             tracing::warn!(?stop, "rules are filed without knowing what posts are like");
         }
     }
 
     fn is_idle(&self) -> bool {
-        self.0.hub.counts().0 == 0 && self.0.joining.lock().is_empty()
+        self.0.hub.connection_counts().0 == 0 && self.0.pending.lock().is_empty()
     }
 
-    async fn turn(&self) -> Result<Looked, Error> {
+    async fn poll_once(&self) -> Result<PollOutcome, Error> {
         let shared = Arc::clone(&self.0);
-        let turn = self.0.store.read(move |tx| Ok(shared.look(tx)?)).await?;
-        Ok(self.0.take(turn))
+        let turn = self
+            .0
+            .store
+            .read(move |tx| Ok(shared.poll_log(tx)?))
+            .await?;
+        Ok(self.0.apply_poll(turn))
     }
 }
 
 /// Tells what became of a thing to those who are told.
-fn tell(tx: &mut Tx<'_>, state: &State, event: &LogEvent, turn: &mut Turn) -> Result<(), Fault> {
-    if state.told.is_empty() {
+fn dispatch_compliance_event(
+    tx: &mut Tx<'_>,
+    state: &PostStreamsState,
+    event: &LogEvent,
+    turn: &mut LogPoll,
+) -> Result<(), Fault> {
+    if state.compliance_readers.is_empty() {
         return Ok(());
     }
-    if let Some(told) = told::of(tx, event)? {
-        let readers = state.told.iter();
-        for reader in readers.filter(|one| one.after < event.seq && told.is_for(&one.session)) {
+    if let Some(told) = compliance_events::event_from_log(tx, event)? {
+        let readers = state.compliance_readers.iter();
+        for reader in
+            readers.filter(|one| one.after < event.seq && told.is_carried_by(&one.session))
+        {
             let line = Bytes::from(format!("{}\r\n", told.line));
             turn.messages.push((reader.session.clone(), None, line));
         }
@@ -226,95 +250,96 @@ fn tell(tx: &mut Tx<'_>, state: &State, event: &LogEvent, turn: &mut Turn) -> Re
 }
 
 /// Whose rules say what a session is sent, if rules do.
-pub(super) fn owner(session: &Session) -> Option<Owner> {
-    let product = session.endpoint().rules()?;
+pub(super) fn rule_owner(session: &StreamSession) -> Option<RuleOwner> {
+    let product = session.endpoint().rule_product()?;
     Some((session.app(), product))
 }
 
 /// Whether a session's token is still that of its app.
-fn holds(session: &Session, token: Option<[u8; 32]>) -> bool {
-    session.begun().map(|begun| begun.token) == token
+fn is_token_current(session: &StreamSession, token: Option<[u8; 32]>) -> bool {
+    session.start_info().map(|begun| begun.token_digest) == token
 }
 
 /// How far a look came.
-enum Looked {
+enum PollOutcome {
     More,
     Behind,
-    All,
+    CaughtUp,
 }
 
-impl Shared {
+impl PostStreamsInner {
     /// Looks at the log: who wants what came, and who can begin.
-    fn look(&self, tx: &mut Tx<'_>) -> Result<Turn, Fault> {
+    fn poll_log(&self, tx: &mut Tx<'_>) -> Result<LogPoll, Fault> {
         let mut state = self.state.lock();
         let state = &mut *state;
-        state.waiting.extend(self.joining.lock().drain(..));
-        state.let_go();
-        let mut turn = Turn {
+        state.waiting.extend(self.pending.lock().drain(..));
+        state.remove_ended();
+        let mut turn = LogPoll {
             end: event_log::end_cursor(tx)?,
-            ..Turn::default()
+            ..LogPoll::default()
         };
         // Those whose slot is only reserved begin later.
         let first = || {
             let sessions = self.hub.sessions(|_| true);
-            let begun = sessions.iter().filter_map(Session::begun);
-            begun.map(|begun| begun.at).min()
+            let begun = sessions.iter().filter_map(StreamSession::start_info);
+            begun.map(|begun| begun.log_end).min()
         };
         turn.cursor = state.cursor.or_else(first).unwrap_or(turn.end);
         let from = state.readers().map(|reader| reader.after).min();
         let from = from.unwrap_or(turn.cursor).min(turn.cursor);
-        let events = event_log::list_after(tx, from, ENTRIES)?;
-        self.pass_on(tx, state, &events, &mut turn)?;
-        turn.more = i64::try_from(events.len()).unwrap_or(ENTRIES) >= ENTRIES;
+        let events = event_log::list_after(tx, from, BATCH_SIZE)?;
+        self.dispatch_events(tx, state, &events, &mut turn)?;
+        turn.more = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
         let last = events.last().map_or(from, |event| event.seq);
-        turn.seen = if turn.more {
+        turn.read_up_to = if turn.more {
             last
         } else {
             last.max(turn.cursor)
         };
-        turn.behind = !turn.more && tx.is_shared() && event_log::highest_seq(tx)? > turn.seen;
-        turn.cursor = turn.cursor.max(turn.seen);
-        state.prepare(tx, &mut turn)?;
+        turn.has_unreadable =
+            !turn.more && tx.is_shared() && event_log::highest_seq(tx)? > turn.read_up_to;
+        turn.cursor = turn.cursor.max(turn.read_up_to);
+        state.load_pending_rules(tx, &mut turn)?;
         if !turn.more {
-            (turn.refiling, turn.old) = state.book.refile(tx)?;
+            (turn.rebuilding, turn.old_index) = state.rule_index.rebuild_step(tx)?;
         }
         Ok(turn)
     }
 
     /// Hands out entries in their order.
-    fn pass_on(
+    fn dispatch_events(
         &self,
         tx: &mut Tx<'_>,
-        state: &mut State,
+        state: &mut PostStreamsState,
         events: &[LogEvent],
-        turn: &mut Turn,
+        turn: &mut LogPoll,
     ) -> Result<(), Fault> {
         let cursor = turn.cursor;
         let mut posts = HashMap::new();
-        if state.shows_posts() {
+        if state.needs_posts() {
             let new = events.iter().filter(|event| event.kind == "post.create");
             let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
             let found = post_facts::load_post_facts(tx, &ids, false)?;
             posts.extend(found.into_iter().map(|facts| (facts.row.id.get(), facts)));
         }
         for event in events {
-            tell(tx, state, event, turn)?;
+            dispatch_compliance_event(tx, state, event, turn)?;
             match event.kind.as_str() {
                 "post.create" => {
                     if let Some(facts) = posts.get(&event.subject_id) {
-                        self.hand_out(tx, state, event.seq, facts, turn)?;
+                        self.fan_out_post(tx, state, event.seq, facts, turn)?;
                     }
                 }
-                "like.create" => self.hand_out_like(tx, state, event, turn)?,
+                "like.create" => self.fan_out_like(tx, state, event, turn)?,
                 _ if event.seq <= cursor => {}
-                "rule.added" | "rule.removed" => state.change_rule(tx, event)?,
+                "rule.added" | "rule.removed" => state.apply_rule_change(tx, event)?,
                 kind if kind.starts_with("bearer.") || kind.starts_with("app.") => {
-                    self.judge(tx, event, turn)?;
+                    self.end_revoked_sessions(tx, event, turn)?;
                 }
                 "connection.end" => {
                     let ended = self.hub.sessions(|one| one.id() == event.subject_id);
                     turn.ended
-                        .extend(ended.into_iter().map(|one| (one, Why::Killed)));
+                        .extend(ended.into_iter().map(|one| (one, DisconnectReason::Killed)));
                 }
                 _ => {}
             }
@@ -323,52 +348,53 @@ impl Shared {
     }
 
     /// Writes a post for those who want it: once for all who asked for it alike.
-    fn hand_out(
+    fn fan_out_post(
         &self,
         tx: &mut Tx<'_>,
-        state: &mut State,
+        state: &mut PostStreamsState,
         seq: i64,
         facts: &StoredPostFacts,
-        turn: &mut Turn,
+        turn: &mut LogPoll,
     ) -> Result<(), Fault> {
         if facts.visibility != Visibility::Visible {
             return Ok(());
         }
-        let wanted = state.book.matching(facts);
+        let wanted = state.rule_index.match_post(facts);
         let by_rules = wanted.iter().flat_map(|(app, rules)| {
-            let readers = state.by_rules.get(app).into_iter().flatten();
+            let readers = state.rule_readers.get(app).into_iter().flatten();
             readers.map(move |reader| (reader, Some(rules.as_str())))
         });
-        let by_share = state.by_share.iter();
+        let by_share = state.sample_readers.iter();
         let by_share = by_share
-            .filter(|reader| share::takes(&reader.session, facts))
+            .filter(|reader| sampling::carries_post(&reader.session, facts))
             .map(|reader| (reader, None));
-        let mut spoken: Vec<(Format, Option<String>)> = Vec::new();
+        let mut rendered: Vec<(StreamFormat, Option<String>)> = Vec::new();
         let mut older: Option<Option<Bytes>> = None;
         for (reader, rules) in by_rules.chain(by_share) {
             if reader.after >= seq {
                 continue;
             }
-            if reader.session.endpoint() == Endpoint::Powerstream {
+            if reader.session.endpoint() == StreamEndpoint::Powerstream {
                 let said = match older.clone() {
                     Some(said) => said,
-                    None => format::older(tx, &facts.row, &reader.format)?,
+                    None => format::render_legacy_post(tx, &facts.row, &reader.format)?,
                 };
                 older = Some(said.clone());
                 let message = |line| (reader.session.clone(), Some(facts.row.id), line);
                 turn.messages.extend(said.map(message));
                 continue;
             }
-            let known = spoken.iter().find(|(format, _)| *format == reader.format);
+            let known = rendered.iter().find(|(format, _)| *format == reader.format);
             let open = if let Some((_, open)) = known {
                 open.clone()
             } else {
-                let open = format::post(tx, &facts.row, &reader.format, &self.voice)?;
-                spoken.push((reader.format, open.clone()));
+                let open =
+                    format::render_post(tx, &facts.row, &reader.format, &self.render_refusal)?;
+                rendered.push((reader.format, open.clone()));
                 open
             };
             if let Some(open) = open {
-                let line = format::line(&open, rules);
+                let line = format::close_line(&open, rules);
                 let session = reader.session.clone();
                 turn.messages.push((session, Some(facts.row.id), line));
             }
@@ -377,29 +403,29 @@ impl Shared {
     }
 
     /// The same of a like.
-    fn hand_out_like(
+    fn fan_out_like(
         &self,
         tx: &mut Tx<'_>,
-        state: &State,
+        state: &PostStreamsState,
         event: &LogEvent,
-        turn: &mut Turn,
+        turn: &mut LogPoll,
     ) -> Result<(), Fault> {
-        let Some(like) = likes::of(event).filter(|_| !state.by_likes.is_empty()) else {
+        let Some(like) = likes::like_from_event(event).filter(|_| !state.like_readers.is_empty())
+        else {
             return Ok(());
         };
-        let mut spoken: Vec<(Format, Option<Bytes>)> = Vec::new();
-        let wanting = state
-            .by_likes
-            .iter()
-            .filter(|reader| reader.after < event.seq && likes::takes(&reader.session, &like));
+        let mut rendered: Vec<(StreamFormat, Option<Bytes>)> = Vec::new();
+        let wanting = state.like_readers.iter().filter(|reader| {
+            reader.after < event.seq && likes::carries_like(&reader.session, &like)
+        });
         for reader in wanting {
-            let known = spoken.iter().find(|(format, _)| *format == reader.format);
+            let known = rendered.iter().find(|(format, _)| *format == reader.format);
             let said = if let Some((_, said)) = known {
                 said.clone()
             } else {
-                let open = format::like(tx, &like, &reader.format, &self.voice)?;
-                let said = open.map(|open| format::line(&open, None));
-                spoken.push((reader.format, said.clone()));
+                let open = format::render_like(tx, &like, &reader.format, &self.render_refusal)?;
+                let said = open.map(|open| format::close_line(&open, None));
+                rendered.push((reader.format, said.clone()));
                 said
             };
             let session = reader.session.clone();
@@ -409,10 +435,19 @@ impl Shared {
     }
 
     /// Ends the connections of an app that may not be used any more, or whose token is gone.
-    fn judge(&self, tx: &mut Tx<'_>, event: &LogEvent, turn: &mut Turn) -> Result<(), Fault> {
+    fn end_revoked_sessions(
+        &self,
+        tx: &mut Tx<'_>,
+        event: &LogEvent,
+        turn: &mut LogPoll,
+    ) -> Result<(), Fault> {
         let app = AppId::new(event.subject_id);
         // Who began behind it has seen it already, and maybe more than this look does.
-        let before = |session: &Session| session.begun().is_some_and(|begun| begun.at < event.seq);
+        let before = |session: &StreamSession| {
+            session
+                .start_info()
+                .is_some_and(|begun| begun.log_end < event.seq)
+        };
         let held = self
             .hub
             .sessions(|session| session.app() == app && before(session));
@@ -420,17 +455,18 @@ impl Shared {
             return Ok(());
         }
         let token = connections::find_token_digest(tx, app)?;
-        let ended = held.into_iter().filter(|one| !holds(one, token));
-        turn.ended.extend(ended.map(|one| (one, Why::Revoked)));
+        let ended = held.into_iter().filter(|one| !is_token_current(one, token));
+        turn.ended
+            .extend(ended.map(|one| (one, DisconnectReason::Revoked)));
         Ok(())
     }
 
     /// Does what a look found.
-    fn take(&self, turn: Turn) -> Looked {
+    fn apply_poll(&self, turn: LogPoll) -> PollOutcome {
         let mut state = self.state.lock();
         state.cursor = Some(turn.cursor);
         for reader in state.readers_mut() {
-            reader.after = reader.after.max(turn.seen);
+            reader.after = reader.after.max(turn.read_up_to);
         }
         let waiting = std::mem::take(&mut state.waiting);
         for one in waiting {
@@ -439,8 +475,8 @@ impl Shared {
                 continue;
             }
             // Nobody waits for it any more when its client has gone.
-            if one.live.send(()).is_ok() {
-                state.begin(Reader {
+            if one.started.send(()).is_ok() {
+                state.add_reader(StreamReader {
                     after: one.after.unwrap_or(turn.end),
                     session: one.session,
                     format: one.format,
@@ -449,7 +485,7 @@ impl Shared {
         }
         let loading = !state.waiting.is_empty();
         drop(state);
-        if let Some(old) = turn.old {
+        if let Some(old) = turn.old_index {
             // As many small pieces as there are rules.
             drop(tokio::task::spawn_blocking(move || drop(old)));
         }
@@ -461,119 +497,125 @@ impl Shared {
         for (session, why) in turn.ended {
             session.end(why);
         }
-        if turn.more || loading || turn.refiling {
-            Looked::More
-        } else if turn.behind {
-            Looked::Behind
+        if turn.more || loading || turn.rebuilding {
+            PollOutcome::More
+        } else if turn.has_unreadable {
+            PollOutcome::Behind
         } else {
-            Looked::All
+            PollOutcome::CaughtUp
         }
     }
 }
 
-impl State {
+impl PostStreamsState {
     /// Nobody listens any more.
-    fn rest(&mut self) {
+    fn reset(&mut self) {
         *self = Self {
-            book: self.book.anew(),
+            rule_index: self.rule_index.empty_copy(),
             ..Self::default()
         };
     }
 
-    fn readers(&self) -> impl Iterator<Item = &Reader> {
-        let by_rules = self.by_rules.values().flatten();
-        let others = self.by_share.iter().chain(&self.by_likes).chain(&self.told);
+    fn readers(&self) -> impl Iterator<Item = &StreamReader> {
+        let by_rules = self.rule_readers.values().flatten();
+        let others = self
+            .sample_readers
+            .iter()
+            .chain(&self.like_readers)
+            .chain(&self.compliance_readers);
         by_rules.chain(others)
     }
 
-    fn readers_mut(&mut self) -> impl Iterator<Item = &mut Reader> {
-        let by_rules = self.by_rules.values_mut().flatten();
-        let others = self.by_share.iter_mut().chain(&mut self.by_likes);
-        by_rules.chain(others).chain(&mut self.told)
+    fn readers_mut(&mut self) -> impl Iterator<Item = &mut StreamReader> {
+        let by_rules = self.rule_readers.values_mut().flatten();
+        let others = self.sample_readers.iter_mut().chain(&mut self.like_readers);
+        by_rules.chain(others).chain(&mut self.compliance_readers)
     }
 
     /// Whether somebody waits for posts.
-    fn shows_posts(&self) -> bool {
-        !self.by_rules.is_empty() || !self.by_share.is_empty()
+    fn needs_posts(&self) -> bool {
+        !self.rule_readers.is_empty() || !self.sample_readers.is_empty()
     }
 
-    fn begin(&mut self, reader: Reader) {
-        if let Some(owner) = owner(&reader.session) {
-            self.by_rules.entry(owner).or_default().push(reader);
-        } else if reader.session.endpoint().is_of_likes() {
-            self.by_likes.push(reader);
-        } else if reader.session.endpoint().told().is_some() {
-            self.told.push(reader);
+    fn add_reader(&mut self, reader: StreamReader) {
+        if let Some(owner) = rule_owner(&reader.session) {
+            self.rule_readers.entry(owner).or_default().push(reader);
+        } else if reader.session.endpoint().carries_likes() {
+            self.like_readers.push(reader);
+        } else if reader.session.endpoint().compliance_partitions().is_some() {
+            self.compliance_readers.push(reader);
         } else {
-            self.by_share.push(reader);
+            self.sample_readers.push(reader);
         }
     }
 
     /// Lets go of connections that have ended, and of the rules of apps that have no others.
-    fn let_go(&mut self) {
+    fn remove_ended(&mut self) {
         let Self {
-            by_rules,
-            by_share,
-            by_likes,
-            told,
+            rule_readers: by_rules,
+            sample_readers: by_share,
+            like_readers: by_likes,
+            compliance_readers: told,
             waiting,
-            book,
+            rule_index: book,
             ..
         } = self;
-        by_share.retain(|reader| !reader.session.is_over());
-        by_likes.retain(|reader| !reader.session.is_over());
-        told.retain(|reader| !reader.session.is_over());
+        by_share.retain(|reader| !reader.session.has_ended());
+        by_likes.retain(|reader| !reader.session.has_ended());
+        told.retain(|reader| !reader.session.has_ended());
         let mut left = Vec::new();
         waiting.retain(|one| {
-            let stays = !one.session.is_over();
-            left.extend(owner(&one.session).filter(|_| !stays));
+            let stays = !one.session.has_ended();
+            left.extend(rule_owner(&one.session).filter(|_| !stays));
             stays
         });
         by_rules.retain(|app, readers| {
-            readers.retain(|reader| !reader.session.is_over());
+            readers.retain(|reader| !reader.session.has_ended());
             left.extend(readers.is_empty().then_some(*app));
             !readers.is_empty()
         });
         for app in left {
-            let waits = |one: &Joining| owner(&one.session) == Some(app);
+            let waits = |one: &PendingReader| rule_owner(&one.session) == Some(app);
             if !by_rules.contains_key(&app) && !waiting.iter().any(waits) {
-                book.forget(app);
+                book.remove_owner(app);
             }
         }
     }
 
     /// Reads some of the rules that those who wait need; who waits for none can begin.
-    fn prepare(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<(), Fault> {
+    fn load_pending_rules(&mut self, tx: &mut Tx<'_>, turn: &mut LogPoll) -> Result<(), Fault> {
         for one in &self.waiting {
             let session = &one.session;
-            let read = match owner(session) {
-                Some(owner) => self.book.load(tx, owner)?,
+            let read = match rule_owner(session) {
+                Some(owner) => self.rule_index.load_rules(tx, owner)?,
                 None => true,
             };
             if read {
                 turn.ready.push(session.id());
                 // What was told while it began may have been passed already.
-                if !holds(session, connections::find_token_digest(tx, session.app())?) {
-                    turn.ended.push((session.clone(), Why::Revoked));
+                if !is_token_current(session, connections::find_token_digest(tx, session.app())?) {
+                    turn.ended
+                        .push((session.clone(), DisconnectReason::Revoked));
                 }
             }
         }
         Ok(())
     }
 
-    fn change_rule(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
+    fn apply_rule_change(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
         let body: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
         let fact = |name: &str| body.get(name).and_then(serde_json::Value::as_str);
         let Some(product) = fact("product").and_then(StreamProduct::from_name) else {
             return Ok(());
         };
         if event.kind == "rule.removed" {
-            self.book.removed(event.subject_id);
+            self.rule_index.remove_rule(event.subject_id);
             return Ok(());
         }
         let app = fact("app_id").and_then(AppId::parse);
         app.map_or(Ok(()), |app| {
-            self.book.added(tx, (app, product), event.subject_id)
+            self.rule_index
+                .add_rule(tx, (app, product), event.subject_id)
         })
     }
 }

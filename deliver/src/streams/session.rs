@@ -14,15 +14,15 @@ use futures_util::Stream;
 use parking_lot::Mutex;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::Endpoint;
-use super::hub::Shared;
+use super::StreamEndpoint;
+use super::hub::HubInner;
 
 /// What is sent when there is nothing to send.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b"\r\n");
 
 /// Why a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum DisconnectReason {
     /// The client went away.
     Client,
     /// By an operation of the connections, or of an operator.
@@ -39,7 +39,7 @@ pub enum Why {
     Failed,
 }
 
-impl Why {
+impl DisconnectReason {
     /// Every one of them.
     pub const ALL: [Self; 7] = [
         Self::Client,
@@ -77,7 +77,7 @@ impl Why {
     }
 
     /// The last line of the stream (contract §9.1).
-    fn farewell(self, problem_base: &str) -> Option<Bytes> {
+    fn disconnect_line(self, problem_base: &str) -> Option<Bytes> {
         let kind = self.disconnect_type()?;
         let line = serde_json::json!({ "errors": [{
             "title": "operational-disconnect",
@@ -91,41 +91,41 @@ impl Why {
 
 /// An open connection. A clone is the same connection.
 #[derive(Clone)]
-pub struct Session(Arc<Inner>);
+pub struct StreamSession(Arc<SessionInner>);
 
-struct Inner {
+struct SessionInner {
     uuid: String,
     id: i64,
     app: AppId,
-    endpoint: Endpoint,
+    endpoint: StreamEndpoint,
     partition: u8,
     replay: bool,
     client: String,
-    since: Time,
+    connected_at: Time,
     /// Bytes that may wait.
-    room: usize,
+    buffer_bytes: usize,
     /// Messages that may be sent in a second.
-    pace: Option<u32>,
+    max_per_second: Option<u32>,
     keep_alive: Duration,
-    hub: Weak<Shared>,
-    begun: Mutex<Option<Begun>>,
-    queue: Mutex<Queue>,
+    hub: Weak<HubInner>,
+    start: Mutex<Option<SessionStart>>,
+    queue: Mutex<SessionQueue>,
 }
 
 /// What a session began with.
 #[derive(Clone, Copy)]
-pub(super) struct Begun {
+pub(super) struct SessionStart {
     /// Where the log ended.
-    pub(super) at: i64,
+    pub(super) log_end: i64,
     /// By what its token is known again.
-    pub(super) token: [u8; 32],
+    pub(super) token_digest: [u8; 32],
 }
 
 #[derive(Default)]
-struct Queue {
+struct SessionQueue {
     chunks: VecDeque<Bytes>,
     bytes: usize,
-    ended: Option<Why>,
+    end_reason: Option<DisconnectReason>,
     waker: Option<Waker>,
     /// The second, and what was sent in it.
     second: (u64, u32),
@@ -134,24 +134,24 @@ struct Queue {
 }
 
 /// What a session is made of.
-pub(super) struct Making {
+pub(super) struct NewStreamSession {
     pub(super) uuid: String,
     pub(super) id: i64,
     pub(super) app: AppId,
-    pub(super) endpoint: Endpoint,
+    pub(super) endpoint: StreamEndpoint,
     pub(super) partition: u8,
     pub(super) replay: bool,
     pub(super) client: String,
-    pub(super) since: Time,
-    pub(super) room: usize,
-    pub(super) pace: Option<u32>,
+    pub(super) connected_at: Time,
+    pub(super) buffer_bytes: usize,
+    pub(super) max_per_second: Option<u32>,
     pub(super) keep_alive: Duration,
-    pub(super) hub: Weak<Shared>,
+    pub(super) hub: Weak<HubInner>,
 }
 
-impl Session {
-    pub(super) fn new(making: Making) -> Self {
-        let Making {
+impl StreamSession {
+    pub(super) fn new(making: NewStreamSession) -> Self {
+        let NewStreamSession {
             uuid,
             id,
             app,
@@ -159,13 +159,13 @@ impl Session {
             partition,
             replay,
             client,
-            since,
-            room,
-            pace,
+            connected_at,
+            buffer_bytes,
+            max_per_second,
             keep_alive,
             hub,
         } = making;
-        Self(Arc::new(Inner {
+        Self(Arc::new(SessionInner {
             uuid,
             id,
             app,
@@ -173,12 +173,12 @@ impl Session {
             partition,
             replay,
             client,
-            since,
-            room,
-            pace,
+            connected_at,
+            buffer_bytes,
+            max_per_second,
             keep_alive,
             hub,
-            begun: Mutex::default(),
+            start: Mutex::default(),
             queue: Mutex::default(),
         }))
     }
@@ -199,7 +199,7 @@ impl Session {
     }
 
     /// What it is connected to.
-    pub fn endpoint(&self) -> Endpoint {
+    pub fn endpoint(&self) -> StreamEndpoint {
         self.0.endpoint
     }
 
@@ -219,31 +219,34 @@ impl Session {
     }
 
     /// When it began.
-    pub fn since(&self) -> Time {
-        self.0.since
+    pub fn connected_at(&self) -> Time {
+        self.0.connected_at
     }
 
     /// What it began with; none while its slot is only reserved.
-    pub(super) fn begun(&self) -> Option<Begun> {
-        *self.0.begun.lock()
+    pub(super) fn start_info(&self) -> Option<SessionStart> {
+        *self.0.start.lock()
     }
 
-    pub(super) fn begin(&self, at: i64, token: [u8; 32]) {
-        *self.0.begun.lock() = Some(Begun { at, token });
+    pub(super) fn mark_started(&self, at: i64, token: [u8; 32]) {
+        *self.0.start.lock() = Some(SessionStart {
+            log_end: at,
+            token_digest: token,
+        });
     }
 
     /// Whether it has ended.
-    pub fn is_over(&self) -> bool {
-        self.0.queue.lock().ended.is_some()
+    pub fn has_ended(&self) -> bool {
+        self.0.queue.lock().end_reason.is_some()
     }
 
     /// Why it ended, if it has.
-    pub fn why(&self) -> Option<Why> {
-        self.0.queue.lock().ended
+    pub fn end_reason(&self) -> Option<DisconnectReason> {
+        self.0.queue.lock().end_reason
     }
 
     /// Messages that were sent, and those that were too many in their second.
-    pub fn sent(&self) -> (u64, u64) {
+    pub fn message_counts(&self) -> (u64, u64) {
         let queue = self.0.queue.lock();
         (queue.sent, queue.dropped)
     }
@@ -252,19 +255,23 @@ impl Session {
     /// that has left too much unread is let go.
     pub fn send(&self, message: Bytes) -> bool {
         let mut queue = self.0.queue.lock();
-        if queue.ended.is_some() {
+        if queue.end_reason.is_some() {
             return false;
         }
-        if self.0.pace.is_some_and(|pace| !queue.is_due(pace)) {
+        if self
+            .0
+            .max_per_second
+            .is_some_and(|pace| !queue.admits_message(pace))
+        {
             queue.dropped = queue.dropped.saturating_add(1);
             drop(queue);
-            self.count(false);
+            self.count_message(false);
             return false;
         }
         let bytes = queue.bytes.saturating_add(message.len());
-        if bytes > self.0.room && !queue.chunks.is_empty() {
+        if bytes > self.0.buffer_bytes && !queue.chunks.is_empty() {
             drop(queue);
-            self.end(Why::Slow);
+            self.end(DisconnectReason::Slow);
             return false;
         }
         queue.bytes = bytes;
@@ -272,63 +279,63 @@ impl Session {
         queue.chunks.push_back(message);
         let waker = queue.waker.take();
         drop(queue);
-        self.count(true);
-        wake(waker);
+        self.count_message(true);
+        wake_reader(waker);
         true
     }
 
-    fn count(&self, sent: bool) {
+    fn count_message(&self, sent: bool) {
         if let Some(hub) = self.0.hub.upgrade() {
-            hub.count(sent);
+            hub.count_message(sent);
         }
     }
 
     /// Ends it: what waits is still read, then the farewell. The slot is free at once. Only the
     /// first reason counts.
-    pub fn end(&self, why: Why) {
+    pub fn end(&self, why: DisconnectReason) {
         let hub = self.0.hub.upgrade();
         let base = hub.as_ref().map_or("", |hub| hub.problem_base());
         let mut queue = self.0.queue.lock();
-        if queue.ended.is_some() {
+        if queue.end_reason.is_some() {
             return;
         }
-        queue.ended = Some(why);
-        queue.chunks.extend(why.farewell(base));
+        queue.end_reason = Some(why);
+        queue.chunks.extend(why.disconnect_line(base));
         let waker = queue.waker.take();
         drop(queue);
         if let Some(hub) = hub {
-            hub.gone(self, why);
+            hub.remove_session(self, why);
         }
-        wake(waker);
+        wake_reader(waker);
     }
 
     /// Ends it because everything was sent that was asked for.
     pub(super) fn finish(&self) {
-        self.end(Why::Finished);
+        self.end(DisconnectReason::Finished);
     }
 
     /// What the client reads.
-    pub fn feed(&self) -> Feed {
+    pub fn feed(&self) -> SessionFeed {
         let last = monotonic_now();
         let due = Instant::from_std(last + self.0.keep_alive);
-        Feed {
+        SessionFeed {
             session: self.clone(),
-            past: None,
+            backfill: None,
             timer: Box::pin(sleep_until(due)),
-            last,
+            last_write: last,
         }
     }
 }
 
-fn wake(waker: Option<Waker>) {
+fn wake_reader(waker: Option<Waker>) {
     if let Some(waker) = waker {
         waker.wake();
     }
 }
 
-impl Queue {
+impl SessionQueue {
     /// Whether one more message may be sent in this second.
-    fn is_due(&mut self, pace: u32) -> bool {
+    fn admits_message(&mut self, pace: u32) -> bool {
         let second = base::clock::wall_time()
             .ms()
             .div_euclid(1000)
@@ -341,7 +348,7 @@ impl Queue {
     }
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for StreamSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
             .field("uuid", &self.0.uuid)
@@ -352,37 +359,40 @@ impl fmt::Debug for Session {
 }
 
 /// What is read before what is sent.
-type Past = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
+type BackfillStream = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
 
 /// What the client of a session reads; without end as long as nobody ends the session.
-pub struct Feed {
-    session: Session,
-    past: Option<Past>,
+pub struct SessionFeed {
+    session: StreamSession,
+    backfill: Option<BackfillStream>,
     timer: Pin<Box<Sleep>>,
-    last: std::time::Instant,
+    last_write: std::time::Instant,
 }
 
-impl Feed {
+impl SessionFeed {
     /// This feed behind a stream of the past: what is sent meanwhile waits until that ends.
     #[must_use]
-    pub fn after(mut self, past: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        self.past = Some(Box::pin(past));
+    pub fn after_backfill(mut self, past: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        self.backfill = Some(Box::pin(past));
         self
     }
 
     /// The session that it feeds from.
-    pub const fn session(&self) -> &Session {
+    pub const fn session(&self) -> &StreamSession {
         &self.session
     }
 
     fn poll_next_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(past) = &mut self.past {
+        if let Some(past) = &mut self.backfill {
             // What came before an end that was asked for is still read.
-            let over = self.session.why().filter(|why| *why != Why::Finished);
+            let over = self
+                .session
+                .end_reason()
+                .filter(|why| *why != DisconnectReason::Finished);
             match past.as_mut().poll_next(cx) {
                 Poll::Ready(Some(bytes)) if over.is_none() => return Poll::Ready(Some(bytes)),
-                Poll::Ready(_) => self.past = None,
-                Poll::Pending if over.is_some() => self.past = None,
+                Poll::Ready(_) => self.backfill = None,
+                Poll::Pending if over.is_some() => self.backfill = None,
                 Poll::Pending => {
                     self.session.0.queue.lock().waker = Some(cx.waker().clone());
                     return Poll::Pending;
@@ -394,7 +404,7 @@ impl Feed {
             queue.bytes = queue.bytes.saturating_sub(chunk.len());
             return Poll::Ready(Some(chunk));
         }
-        if queue.ended.is_some() {
+        if queue.end_reason.is_some() {
             return Poll::Ready(None);
         }
         // A burst must not leave its memory behind in a connection that rests.
@@ -412,7 +422,7 @@ impl Feed {
                 return Poll::Pending;
             }
             let now = monotonic_now();
-            let due = self.last + self.session.0.keep_alive;
+            let due = self.last_write + self.session.0.keep_alive;
             let rang = now >= due;
             let next = if rang {
                 now + self.session.0.keep_alive
@@ -427,7 +437,7 @@ impl Feed {
     }
 }
 
-impl Stream for Feed {
+impl Stream for SessionFeed {
     type Item = Bytes;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
@@ -439,13 +449,13 @@ impl Stream for Feed {
                 Poll::Pending => return Poll::Pending,
             },
         };
-        this.last = monotonic_now();
+        this.last_write = monotonic_now();
         Poll::Ready(next)
     }
 }
 
-impl Drop for Feed {
+impl Drop for SessionFeed {
     fn drop(&mut self) {
-        self.session.end(Why::Client);
+        self.session.end(DisconnectReason::Client);
     }
 }

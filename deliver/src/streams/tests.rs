@@ -11,9 +11,11 @@ use futures_util::StreamExt as _;
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 
-use crate::fixtures::app;
+use crate::fixtures::create_app;
 
-use super::{Endpoint, Feed, Hub, Opening, Settings, Why};
+use super::{
+    ConnectionRequest, DisconnectReason, Hub, SessionFeed, StreamEndpoint, StreamSettings,
+};
 
 /// The hub of a new store, with two apps.
 pub(super) struct Site {
@@ -23,7 +25,7 @@ pub(super) struct Site {
     _folder: TempDir,
 }
 
-pub(super) async fn site(settings: Settings) -> Site {
+pub(super) async fn site(settings: StreamSettings) -> Site {
     let folder = TempDir::new().unwrap();
     let options = StoreOptions {
         location: DatabaseLocation::File(folder.path().join("locum.db")),
@@ -36,7 +38,7 @@ pub(super) async fn site(settings: Settings) -> Site {
         keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
     };
     let store = Arc::new(Store::open(options).await.unwrap());
-    let apps = |tx: &mut Tx<'_>| Ok([app(tx, "ana")?.id, app(tx, "bob")?.id]);
+    let apps = |tx: &mut Tx<'_>| Ok([create_app(tx, "ana")?.id, create_app(tx, "bob")?.id]);
     let apps = store.write(apps).await.unwrap();
     Site {
         hub: Hub::new(Arc::clone(&store), settings),
@@ -46,45 +48,48 @@ pub(super) async fn site(settings: Settings) -> Site {
     }
 }
 
-pub(super) fn opening(app: AppId, endpoint: Endpoint) -> Opening {
-    Opening {
+pub(super) fn opening(app: AppId, endpoint: StreamEndpoint) -> ConnectionRequest {
+    ConnectionRequest {
         app,
         endpoint,
         partition: 1,
         replay: false,
-        most: endpoint.connections(false),
-        pace: None,
+        max_connections: endpoint.max_connections(false),
+        max_per_second: None,
         client: "192.0.2.1".to_owned(),
     }
 }
 
-fn is_full(opened: Result<super::Session, Error>) -> bool {
+fn is_full(opened: Result<super::StreamSession, Error>) -> bool {
     let full = Refusal::Connection(StreamConnectionRefusal::TooManyConnections);
     matches!(opened, Err(Error::Refused(why)) if why == full)
 }
 
-async fn rest(feed: Feed) -> String {
+async fn rest(feed: SessionFeed) -> String {
     let chunks: Vec<Bytes> = feed.collect().await;
     String::from_utf8(chunks.concat()).unwrap()
 }
 
 #[tokio::test]
 async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
-    let site = site(Settings::default()).await;
+    let site = site(StreamSettings::default()).await;
     let (hub, [app, _]) = (&site.hub, site.apps);
-    let session = hub.open(opening(app, Endpoint::Activity)).await.unwrap();
+    let session = hub
+        .open(opening(app, StreamEndpoint::Activity))
+        .await
+        .unwrap();
     let mut feed = session
         .feed()
-        .after(futures_util::stream::iter([Bytes::from("past\r\n")]));
-    let sent = hub.each(app, Endpoint::Activity, |session| {
+        .after_backfill(futures_util::stream::iter([Bytes::from("past\r\n")]));
+    let sent = hub.visit_sessions(app, StreamEndpoint::Activity, |session| {
         assert!(session.send(Bytes::from("one\r\n")));
         assert!(session.send(Bytes::from("two\r\n")));
     });
     assert_eq!(sent, 1);
     assert_eq!(feed.next().await.unwrap(), "past\r\n");
     assert_eq!(feed.next().await.unwrap(), "one\r\n");
-    session.end(Why::Killed);
-    session.end(Why::Shutdown);
+    session.end(DisconnectReason::Killed);
+    session.end(DisconnectReason::Shutdown);
     assert!(!session.send(Bytes::from("three\r\n")));
     let rest = rest(feed).await;
     assert!(rest.starts_with("two\r\n{\"errors\":[{"), "{rest}");
@@ -98,56 +103,70 @@ async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
 
 #[tokio::test]
 async fn slots_are_bounded_and_free_at_once_when_the_client_is_gone() {
-    let site = site(Settings::default()).await;
+    let site = site(StreamSettings::default()).await;
     let (hub, [app, other]) = (&site.hub, site.apps);
     let first = hub
-        .open(opening(app, Endpoint::Filtered))
+        .open(opening(app, StreamEndpoint::Filtered))
         .await
         .unwrap()
         .feed();
-    assert!(is_full(hub.open(opening(app, Endpoint::Filtered)).await));
+    assert!(is_full(
+        hub.open(opening(app, StreamEndpoint::Filtered)).await
+    ));
     // Of another app, of another stream, of another part there is room.
-    let other = Opening {
+    let other = ConnectionRequest {
         app: other,
-        ..opening(app, Endpoint::Filtered)
+        ..opening(app, StreamEndpoint::Filtered)
     };
     let _other = hub.open(other).await.unwrap();
-    let _sample = hub.open(opening(app, Endpoint::Sample)).await.unwrap();
-    let second_part = Opening {
+    let _sample = hub
+        .open(opening(app, StreamEndpoint::Sample))
+        .await
+        .unwrap();
+    let second_part = ConnectionRequest {
         partition: 2,
-        ..opening(app, Endpoint::Sample)
+        ..opening(app, StreamEndpoint::Sample)
     };
     let _part = hub.open(second_part).await.unwrap();
-    assert_eq!(hub.counts().0, 4);
+    assert_eq!(hub.connection_counts().0, 4);
     drop(first);
-    let again = hub.open(opening(app, Endpoint::Filtered)).await.unwrap();
+    let again = hub
+        .open(opening(app, StreamEndpoint::Filtered))
+        .await
+        .unwrap();
     hub.shut_down();
     assert!(rest(again.feed()).await.contains("OperationalDisconnect"));
-    assert_eq!(hub.counts().0, 0);
-    let late = hub.open(opening(app, Endpoint::Filtered)).await;
+    assert_eq!(hub.connection_counts().0, 0);
+    let late = hub.open(opening(app, StreamEndpoint::Filtered)).await;
     assert!(matches!(late, Err(Error::Refused(Refusal::Unavailable))));
 }
 
 #[tokio::test]
 async fn who_does_not_read_is_let_go_and_costs_nobody_else() {
-    let settings = Settings {
-        room: 100,
-        ..Settings::default()
+    let settings = StreamSettings {
+        buffer_bytes: 100,
+        ..StreamSettings::default()
     };
     let site = site(settings).await;
     let (hub, [app, _]) = (&site.hub, site.apps);
-    let slow = hub.open(opening(app, Endpoint::Activity)).await.unwrap();
+    let slow = hub
+        .open(opening(app, StreamEndpoint::Activity))
+        .await
+        .unwrap();
     let slow_feed = slow.feed();
-    let quick = hub.open(opening(app, Endpoint::Activity)).await.unwrap();
+    let quick = hub
+        .open(opening(app, StreamEndpoint::Activity))
+        .await
+        .unwrap();
     let mut feed = quick.feed();
     for number in 0..50 {
         let message = Bytes::from(format!("message {number}\r\n"));
-        hub.each(app, Endpoint::Activity, |session| {
+        hub.visit_sessions(app, StreamEndpoint::Activity, |session| {
             session.send(message.clone());
         });
         assert_eq!(feed.next().await.unwrap(), message);
     }
-    assert!(slow.is_over() && !quick.is_over());
+    assert!(slow.has_ended() && !quick.has_ended());
     let rest = rest(slow_feed).await;
     assert!(rest.starts_with("message 0\r\n"), "{rest}");
     assert!(rest.contains("SlowReader"), "{rest}");
@@ -158,15 +177,15 @@ async fn who_does_not_read_is_let_go_and_costs_nobody_else() {
 
 #[tokio::test]
 async fn a_silence_is_broken_and_a_pace_is_kept() {
-    let settings = Settings {
+    let settings = StreamSettings {
         keep_alive: Duration::from_millis(40),
-        ..Settings::default()
+        ..StreamSettings::default()
     };
     let site = site(settings).await;
     let (hub, [app, _]) = (&site.hub, site.apps);
-    let paced = Opening {
-        pace: Some(5),
-        ..opening(app, Endpoint::Filtered)
+    let paced = ConnectionRequest {
+        max_per_second: Some(5),
+        ..opening(app, StreamEndpoint::Filtered)
     };
     let session = hub.open(paced).await.unwrap();
     let mut feed = session.feed();
@@ -178,6 +197,6 @@ async fn a_silence_is_broken_and_a_pace_is_kept() {
     let taken = (0..30).filter(|_| session.send(Bytes::from("x\r\n")));
     // Two seconds, if one ends in between.
     assert!([5, 10].contains(&taken.count()));
-    let (sent, dropped) = session.sent();
+    let (sent, dropped) = session.message_counts();
     assert_eq!(sent + dropped, 30);
 }

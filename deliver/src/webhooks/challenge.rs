@@ -11,66 +11,66 @@ use serde_json::Value;
 use store::deliveries::{self, DeliveryAttempt};
 use store::{Tx, webhooks};
 
-use super::courier::{Courier, Heard, Unheard};
-use super::{Place, sign, upkeep};
+use super::client::{RequestFailure, WebhookClient, WebhookResponse};
+use super::{TargetUrl, periodic_challenges, sign};
 
 /// How a challenge ended.
 #[derive(Clone, Debug)]
-pub struct Challenged {
+pub struct ChallengeResult {
     /// Why it was not answered rightly, if it was not.
-    pub failure: Option<Failure>,
+    pub failure: Option<ChallengeFailure>,
     attempt: DeliveryAttempt,
 }
 
 /// Why a challenge was not answered rightly.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct ChallengeFailure {
     /// The sentence that is told.
     pub message: String,
     /// Whether it is about the receiver itself, rather than something that may pass.
-    pub for_good: bool,
+    pub is_permanent: bool,
     /// Whether the address leads to where nothing is sent.
-    pub not_allowed: bool,
+    pub is_target_forbidden: bool,
 }
 
-impl Failure {
-    fn passing(message: impl Into<String>) -> Self {
+impl ChallengeFailure {
+    fn transient(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
-            for_good: false,
-            not_allowed: false,
+            is_permanent: false,
+            is_target_forbidden: false,
         }
     }
 
-    fn lasting(message: impl Into<String>) -> Self {
+    fn permanent(message: impl Into<String>) -> Self {
         Self {
-            for_good: true,
-            ..Self::passing(message)
+            is_permanent: true,
+            ..Self::transient(message)
         }
     }
 }
 
-impl Courier {
+impl WebhookClient {
     /// Challenges a receiver; `now` is what its note is dated with.
-    pub async fn challenge(
+    pub async fn send_challenge(
         &self,
-        place: &Place,
+        place: &TargetUrl,
         secret: &Secret,
         chance: &Rng,
         now: Time,
-    ) -> Result<Challenged, Fault> {
+    ) -> Result<ChallengeResult, Fault> {
         let (token, nonce) = (chance.random_token(48)?, chance.random_token(24)?);
         let expected = sign(secret, token.as_bytes());
         let uri = place
-            .challenged(&token, &nonce)
+            .challenge_uri(&token, &nonce)
             .ok_or_else(|| Fault::new("a challenge that is no address"))?;
         let request = Request::get(uri)
             .header("accept", "application/json")
             .header("user-agent", super::sender::AGENT)
             .body(Full::new(Bytes::new()))
             .map_err(Fault::context("a challenge"))?;
-        let heard = self.ask(request).await;
-        let failure = judge(&heard, &expected, self.patience());
+        let heard = self.send_request(request).await;
+        let failure = check_response(&heard, &expected, self.timeout_secs());
         let problem = failure.as_ref().map(|failure| failure.message.clone());
         let attempt = DeliveryAttempt {
             webhook_id: 0,
@@ -78,27 +78,32 @@ impl Courier {
             at: now,
             status: heard.status.into(),
             problem: problem.unwrap_or_default(),
-            duration_ms: i64::try_from(heard.took.as_millis()).unwrap_or(i64::MAX),
+            duration_ms: i64::try_from(heard.elapsed.as_millis()).unwrap_or(i64::MAX),
             signature_or_token: token,
             expected,
-            answer: heard.start,
+            answer: heard.body_start,
         };
-        Ok(Challenged { failure, attempt })
+        Ok(ChallengeResult { failure, attempt })
     }
 }
 
-impl Challenged {
+impl ChallengeResult {
     /// Takes note of the challenge of a webhook: one that answered rightly is valid until the
     /// next, and gets all that waits for it.
-    pub fn settle(&self, tx: &mut Tx<'_>, webhook_id: i64, every: Duration) -> Result<(), Error> {
+    pub fn record_for_webhook(
+        &self,
+        tx: &mut Tx<'_>,
+        webhook_id: i64,
+        every: Duration,
+    ) -> Result<(), Error> {
         match webhooks::find_by_id(tx, webhook_id)? {
-            Some(webhook) => upkeep::settle(tx, &webhook, self, every, true),
+            Some(webhook) => periodic_challenges::apply_result(tx, &webhook, self, every, true),
             None => Ok(()),
         }
     }
 
     /// Notes the challenge as one of a webhook.
-    pub fn note(&self, tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Error> {
+    pub fn record_attempt(&self, tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Error> {
         let attempt = DeliveryAttempt {
             webhook_id,
             ..self.attempt.clone()
@@ -107,59 +112,64 @@ impl Challenged {
     }
 }
 
-fn judge(heard: &Heard, expected: &str, patience: u64) -> Option<Failure> {
+fn check_response(
+    heard: &WebhookResponse,
+    expected: &str,
+    patience: u64,
+) -> Option<ChallengeFailure> {
     match &heard.problem {
         None => {}
-        Some(Unheard::TimedOut) => {
-            return Some(Failure::passing(format!(
+        Some(RequestFailure::TimedOut) => {
+            return Some(ChallengeFailure::transient(format!(
                 "High latency on CRC GET request. Your webhook should respond in less than \
                  {patience} seconds."
             )));
         }
-        Some(Unheard::NotAllowed) => {
-            return Some(Failure {
-                not_allowed: true,
-                ..Failure::lasting("The URL's host is not publicly reachable.")
+        Some(RequestFailure::NotAllowed) => {
+            return Some(ChallengeFailure {
+                is_target_forbidden: true,
+                ..ChallengeFailure::permanent("The URL's host is not publicly reachable.")
             });
         }
-        Some(Unheard::Untrusted(why)) => {
-            return Some(Failure::lasting(format!(
+        Some(RequestFailure::Untrusted(why)) => {
+            return Some(ChallengeFailure::permanent(format!(
                 "TLS error during CRC GET request: {why}"
             )));
         }
-        Some(Unheard::Broken(why)) => {
-            return Some(Failure::passing(format!(
+        Some(RequestFailure::Broken(why)) => {
+            return Some(ChallengeFailure::transient(format!(
                 "The CRC GET request failed: {why}"
             )));
         }
     }
     match heard.status {
-        200 => judge_answer(heard, expected),
-        300..400 => Some(Failure::lasting(
+        200 => check_response_token(heard, expected),
+        300..400 => Some(ChallengeFailure::permanent(
             "Redirect during CRC GET request: redirects are not followed.",
         )),
-        _ => Some(Failure::passing(
+        _ => Some(ChallengeFailure::transient(
             "Non-200 response code during CRC GET request (i.e. 404, 500, etc).",
         )),
     }
 }
 
-fn judge_answer(heard: &Heard, expected: &str) -> Option<Failure> {
+fn check_response_token(heard: &WebhookResponse, expected: &str) -> Option<ChallengeFailure> {
     let Some(body) = &heard.body else {
-        return Some(Failure::lasting(
+        return Some(ChallengeFailure::permanent(
             "The answer to the CRC GET request is too long.",
         ));
     };
     let Ok(answer) = serde_json::from_slice::<Value>(body) else {
-        return Some(Failure::lasting(
+        return Some(ChallengeFailure::permanent(
             "The answer to the CRC GET request is not JSON.",
         ));
     };
     let Some(token) = answer.get("response_token").and_then(Value::as_str) else {
-        return Some(Failure::lasting(
+        return Some(ChallengeFailure::permanent(
             "The answer to the CRC GET request has no response_token.",
         ));
     };
-    (!constant_time_eq(token.as_bytes(), expected.as_bytes()))
-        .then(|| Failure::lasting("The response_token is not the one that was expected."))
+    (!constant_time_eq(token.as_bytes(), expected.as_bytes())).then(|| {
+        ChallengeFailure::permanent("The response_token is not the one that was expected.")
+    })
 }

@@ -11,46 +11,46 @@ use store::replays::{self, Replay, ReplayState};
 use store::{Store, Tx, webhooks};
 
 /// How often replays are looked after.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Deliveries that are taken up in one transaction.
-const PAGE: i64 = 200;
+const PAGE_SIZE: i64 = 200;
 
 /// Looks after replays for ever.
 pub(super) async fn run(store: &Store) {
     loop {
-        match round(store).await {
+        match advance_all(store).await {
             Ok(true) => continue,
             Ok(false) => {}
             Err(stop) => tracing::warn!(?stop, "replays were not looked after; it is tried again"),
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
 /// One step of each replay that is under way; whether another can follow at once.
-async fn round(store: &Store) -> Result<bool, Error> {
+async fn advance_all(store: &Store) -> Result<bool, Error> {
     let running = store.read(|tx| Ok(replays::list_running(tx)?)).await?;
     let mut more = false;
     for replay in running {
-        more |= store.write(move |tx| step(tx, &replay)).await?;
+        more |= store.write(move |tx| advance_replay(tx, &replay)).await?;
     }
     Ok(more)
 }
 
-fn step(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
+fn advance_replay(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
     let Some(webhook) = webhooks::find_by_id(tx, replay.webhook_id)? else {
         replays::advance(tx, replay, replay.enqueued_to, ReplayState::Incomplete)?;
         return Ok(false);
     };
     match replay.state {
-        ReplayState::Enqueuing => take(tx, replay, webhook.app_id),
-        ReplayState::Sending => finish(tx, replay),
+        ReplayState::Enqueuing => enqueue_page(tx, replay, webhook.app_id),
+        ReplayState::Sending => finish_replay(tx, replay),
         ReplayState::Complete | ReplayState::Incomplete => Ok(false),
     }
 }
 
-fn take(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Error> {
-    let places = replays::next_deliveries(tx, replay, PAGE)?;
+fn enqueue_page(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Error> {
+    let places = replays::next_deliveries(tx, replay, PAGE_SIZE)?;
     let Some(last) = places.last().copied() else {
         replays::advance(tx, replay, replay.enqueued_to, ReplayState::Sending)?;
         return Ok(true);
@@ -74,7 +74,7 @@ pub(crate) const fn order_key(job_id: i64) -> i64 {
     job_id.saturating_neg()
 }
 
-fn finish(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
+fn finish_replay(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
     let (waiting, given_up) = replays::count_unfinished(tx, replay.id)?;
     if waiting > 0 {
         return Ok(false);

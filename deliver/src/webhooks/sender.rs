@@ -1,7 +1,7 @@
 //! The one loop that sends: it holds what waits in lanes, sends what is due, and writes down what
 //! came of it.
 
-mod flight;
+mod attempt;
 mod rounds;
 
 use std::collections::{BTreeSet, HashMap};
@@ -19,91 +19,92 @@ use store::Store;
 use store::webhooks::{self, Webhook};
 use tokio::sync::{mpsc, oneshot};
 
-use super::lane::Lane;
-use super::record::{Outcome, record};
-use super::{Ask, Courier, Settings, replays, upkeep};
-use flight::Landed;
+use super::delivery_queue::DeliveryQueue;
+use super::outcomes::{AttemptOutcome, record_outcomes};
+use super::{SenderCommand, WebhookClient, WebhookSettings, periodic_challenges, replays};
+use attempt::CompletedAttempt;
 
 /// How this program calls itself.
 pub(super) const AGENT: &str = concat!("Locum/", env!("CARGO_PKG_VERSION"));
 
 /// How often lanes are looked at for what has become due.
-const TICK: Duration = Duration::from_millis(200);
+const TICK_INTERVAL: Duration = Duration::from_millis(200);
 /// The shortest time between two rounds: what comes in between is sent together.
-const ROUND: Duration = Duration::from_millis(4);
+const MIN_ROUND_INTERVAL: Duration = Duration::from_millis(4);
 /// How often the store is looked at for what nobody told of.
-const SCAN: Duration = Duration::from_secs(1);
+const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 /// A scan may take one part in so many of the time.
 const SCAN_SHARE: u32 = 50;
 /// How long what is on its way may take at the end.
-const FAREWELL: Duration = Duration::from_secs(5);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// How long a node has a webhook for itself without saying so again.
 const LEASE_MS: i64 = 30_000;
 /// How long after that was last said it still sends.
-const TRUST: Duration = Duration::from_secs(15);
+const LEASE_TRUST: Duration = Duration::from_secs(15);
 /// How long what is on its way to a webhook that is removed may take to arrive.
-const LAST_WORD: Duration = Duration::from_secs(1);
+const STOP_GRACE: Duration = Duration::from_secs(1);
 /// Sent at once, to all webhooks together.
-const FLIGHTS: usize = 512;
+const MAX_IN_FLIGHT: usize = 512;
 
-type Recording = Pin<Box<dyn Future<Output = (Arc<Vec<Outcome>>, Result<(), Error>)> + Send>>;
+type RecordingFuture =
+    Pin<Box<dyn Future<Output = (Arc<Vec<AttemptOutcome>>, Result<(), Error>)> + Send>>;
 
 /// Sends what waits, until it is told to stop.
-pub struct Sender {
+pub struct WebhookSender {
     store: Arc<Store>,
-    settings: Arc<Settings>,
-    courier: Courier,
-    asked: mpsc::UnboundedReceiver<Ask>,
+    settings: Arc<WebhookSettings>,
+    client: WebhookClient,
+    commands: mpsc::UnboundedReceiver<SenderCommand>,
 }
 
 /// A webhook that is sent to.
-struct Hook {
+struct ActiveWebhook {
     webhook: Webhook,
     uri: Uri,
     secret: Secret,
     /// What it was read at.
-    version: u64,
+    credentials_version: u64,
     read_at: Instant,
     idle_since: Option<Instant>,
-    lane: Lane,
+    queue: DeliveryQueue,
 }
 
 /// What the loop has in hand.
-struct Work {
+struct SenderState {
     store: Arc<Store>,
-    settings: Arc<Settings>,
-    courier: Courier,
-    hooks: HashMap<i64, Hook>,
+    settings: Arc<WebhookSettings>,
+    client: WebhookClient,
+    active: HashMap<i64, ActiveWebhook>,
     /// Webhooks that something may be sent to now.
-    hot: BTreeSet<i64>,
+    ready: BTreeSet<i64>,
     /// Webhooks that something waits for and that are not held.
-    wanted: BTreeSet<i64>,
-    flights: FuturesUnordered<Pin<Box<dyn Future<Output = Landed> + Send>>>,
-    outcomes: Vec<Outcome>,
-    recording: Option<Recording>,
+    unclaimed: BTreeSet<i64>,
+    in_flight: FuturesUnordered<Pin<Box<dyn Future<Output = CompletedAttempt> + Send>>>,
+    outcomes: Vec<AttemptOutcome>,
+    recording: Option<RecordingFuture>,
     /// The place behind which nothing has been seen yet; none: nothing has.
-    tail: Option<i64>,
+    last_seq: Option<i64>,
     /// Whether something was enqueued since.
-    news: bool,
+    has_new: bool,
     /// Who waits until nothing is on its way to a webhook.
-    waiting: Vec<(i64, Instant, oneshot::Sender<()>)>,
+    stop_waiters: Vec<(i64, Instant, oneshot::Sender<()>)>,
     last_round: Instant,
     next_scan: Instant,
     leased_at: Instant,
 }
 
-impl Sender {
+impl WebhookSender {
     pub(super) const fn new(
         store: Arc<Store>,
-        settings: Arc<Settings>,
-        courier: Courier,
-        asked: mpsc::UnboundedReceiver<Ask>,
+        settings: Arc<WebhookSettings>,
+        client: WebhookClient,
+        commands: mpsc::UnboundedReceiver<SenderCommand>,
     ) -> Self {
         Self {
             store,
             settings,
-            courier,
-            asked,
+            client,
+            commands,
         }
     }
 
@@ -111,19 +112,19 @@ impl Sender {
     /// for, for a while.
     pub async fn run(self, stopping: impl Future<Output = ()>) {
         let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-        let courier = self.courier.clone();
+        let courier = self.client.clone();
         tokio::select! {
-            () = self.send(stopping) => {}
-            () = upkeep::run(&store, &settings, &courier) => {}
+            () = self.run_loop(stopping) => {}
+            () = periodic_challenges::run(&store, &settings, &courier) => {}
             () = replays::run(&store) => {}
         }
     }
 
-    async fn send(mut self, stopping: impl Future<Output = ()>) {
+    async fn run_loop(mut self, stopping: impl Future<Output = ()>) {
         let mut stopping = pin!(stopping);
         let mut queued = self.store.subscribe_deliveries();
-        let mut work = Work::new(&self.store, &self.settings, &self.courier);
-        let mut tick = tokio::time::interval(TICK);
+        let mut work = SenderState::new(&self.store, &self.settings, &self.client);
+        let mut tick = tokio::time::interval(TICK_INTERVAL);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut again = None;
         loop {
@@ -136,47 +137,49 @@ impl Sender {
             tokio::select! {
                 biased;
                 () = &mut stopping => break,
-                Some(landed) = work.flights.next(), if !work.flights.is_empty() => {
-                    work.landed(landed);
+                Some(landed) = work.in_flight.next(), if !work.in_flight.is_empty() => {
+                    work.complete_attempt(landed);
                 }
-                recorded = recorded(&mut work.recording), if work.recording.is_some() => {
-                    work.recorded(recorded);
+                recorded = wait_recorded(&mut work.recording), if work.recording.is_some() => {
+                    work.finish_recording(recorded);
                 }
-                Some(ask) = self.asked.recv() => work.asked(ask),
-                Ok(()) = queued.changed() => work.news = true,
+                Some(ask) = self.commands.recv() => work.handle_command(ask),
+                Ok(()) = queued.changed() => work.has_new = true,
                 () = wait => {}
-                _ = tick.tick() => work.look_at_dues(),
+                _ = tick.tick() => work.mark_due(),
             }
-            work.record();
-            again = work.round().await;
+            work.start_recording();
+            again = work.run_round().await;
         }
-        work.end().await;
+        work.finish().await;
     }
 }
 
-async fn recorded(recording: &mut Option<Recording>) -> (Arc<Vec<Outcome>>, Result<(), Error>) {
+async fn wait_recorded(
+    recording: &mut Option<RecordingFuture>,
+) -> (Arc<Vec<AttemptOutcome>>, Result<(), Error>) {
     match recording {
         Some(recording) => recording.await,
         None => std::future::pending().await,
     }
 }
 
-impl Work {
-    fn new(store: &Arc<Store>, settings: &Arc<Settings>, courier: &Courier) -> Self {
+impl SenderState {
+    fn new(store: &Arc<Store>, settings: &Arc<WebhookSettings>, courier: &WebhookClient) -> Self {
         let now = clock::monotonic_now();
         Self {
             store: Arc::clone(store),
             settings: Arc::clone(settings),
-            courier: courier.clone(),
-            hooks: HashMap::new(),
-            hot: BTreeSet::new(),
-            wanted: BTreeSet::new(),
-            flights: FuturesUnordered::new(),
+            client: courier.clone(),
+            active: HashMap::new(),
+            ready: BTreeSet::new(),
+            unclaimed: BTreeSet::new(),
+            in_flight: FuturesUnordered::new(),
             outcomes: Vec::new(),
             recording: None,
-            tail: None,
-            news: true,
-            waiting: Vec::new(),
+            last_seq: None,
+            has_new: true,
+            stop_waiters: Vec::new(),
             last_round: now,
             next_scan: now,
             leased_at: now,
@@ -188,51 +191,51 @@ impl Work {
     }
 
     /// What credentials and webhooks were read at.
-    fn version(&self) -> u64 {
+    fn credentials_version(&self) -> u64 {
         self.store
             .context()
             .credentials_version
             .load(Ordering::SeqCst)
     }
 
-    fn asked(&mut self, ask: Ask) {
+    fn handle_command(&mut self, ask: SenderCommand) {
         match ask {
-            Ask::Look => self.next_scan = clock::monotonic_now(),
-            Ask::Stop(id, reply) => {
-                self.wanted.remove(&id);
-                let flying = self.hooks.get_mut(&id).is_some_and(|hook| {
-                    hook.lane.close();
-                    hook.lane.is_flying()
+            SenderCommand::Rescan => self.next_scan = clock::monotonic_now(),
+            SenderCommand::Stop(id, reply) => {
+                self.unclaimed.remove(&id);
+                let flying = self.active.get_mut(&id).is_some_and(|hook| {
+                    hook.queue.close();
+                    hook.queue.has_in_flight()
                 });
                 if flying {
-                    let until = clock::monotonic_now() + LAST_WORD;
-                    self.waiting.push((id, until, reply));
+                    let until = clock::monotonic_now() + STOP_GRACE;
+                    self.stop_waiters.push((id, until, reply));
                 } else {
-                    self.hooks.remove(&id);
+                    self.active.remove(&id);
                     let _gone = reply.send(());
                 }
             }
         }
     }
 
-    fn look_at_dues(&mut self) {
+    fn mark_due(&mut self) {
         let late = clock::monotonic_now();
-        for (id, until, _) in &self.waiting {
-            if let Some(hook) = self.hooks.get_mut(id).filter(|_| *until <= late) {
-                hook.lane.stop();
+        for (id, until, _) in &self.stop_waiters {
+            if let Some(hook) = self.active.get_mut(id).filter(|_| *until <= late) {
+                hook.queue.abort_in_flight();
             }
         }
         let now = self.now();
         let due = self
-            .hooks
+            .active
             .iter()
-            .filter(|(_, hook)| hook.lane.next_due().is_some_and(|due| due <= now));
+            .filter(|(_, hook)| hook.queue.next_due().is_some_and(|due| due <= now));
         let due: Vec<i64> = due.map(|(id, _)| *id).collect();
-        self.hot.extend(due);
+        self.ready.extend(due);
     }
 
     /// Begins to write down what came of tries, unless that is under way.
-    fn record(&mut self) {
+    fn start_recording(&mut self) {
         if self.recording.is_some() || self.outcomes.is_empty() {
             return;
         }
@@ -240,12 +243,15 @@ impl Work {
         let store = Arc::clone(&self.store);
         self.recording = Some(Box::pin(async move {
             let held = Arc::clone(&outcomes);
-            let done = store.write(move |tx| record(tx, &held)).await;
+            let done = store.write(move |tx| record_outcomes(tx, &held)).await;
             (outcomes, done)
         }));
     }
 
-    fn recorded(&mut self, (outcomes, done): (Arc<Vec<Outcome>>, Result<(), Error>)) {
+    fn finish_recording(
+        &mut self,
+        (outcomes, done): (Arc<Vec<AttemptOutcome>>, Result<(), Error>),
+    ) {
         self.recording = None;
         if let Err(stop) = done {
             // They were made; what is not written down would be made again.
@@ -254,28 +260,28 @@ impl Work {
             return;
         }
         for outcome in outcomes.iter() {
-            if let Some(hook) = self.hooks.get_mut(&outcome.attempt.webhook_id) {
-                hook.lane.noted(outcome.key, outcome.seq);
+            if let Some(hook) = self.active.get_mut(&outcome.attempt.webhook_id) {
+                hook.queue.confirm_recorded(outcome.key, outcome.seq);
             }
         }
     }
 
     /// Waits for what is on its way, writes it down, and lets other nodes take over.
-    async fn end(&mut self) {
-        let until = tokio::time::Instant::now() + FAREWELL;
-        while let Ok(Some(landed)) = tokio::time::timeout_at(until, self.flights.next()).await {
-            self.landed(landed);
+    async fn finish(&mut self) {
+        let until = tokio::time::Instant::now() + SHUTDOWN_GRACE;
+        while let Ok(Some(landed)) = tokio::time::timeout_at(until, self.in_flight.next()).await {
+            self.complete_attempt(landed);
         }
-        self.flights.clear();
+        self.in_flight.clear();
         if let Some(recording) = self.recording.take() {
             let ended = recording.await;
-            self.recorded(ended);
+            self.finish_recording(ended);
         }
-        self.record();
+        self.start_recording();
         if let Some(recording) = self.recording.take() {
             let _written = recording.await;
         }
-        let node = i64::from(self.settings.node);
+        let node = i64::from(self.settings.node_id);
         let given_back = self
             .store
             .write(move |tx| Ok(webhooks::release_node_leases(tx, node)?));

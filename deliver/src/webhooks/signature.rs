@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 /// The header that a delivery's signature stands in.
-pub const HEADER: &str = "x-twitter-webhooks-signature";
+pub const SIGNATURE_HEADER: &str = "x-twitter-webhooks-signature";
 
 /// `sha256=` and the base64 of HMAC-SHA256 over the bytes, with an app's consumer secret: the
 /// signature of a delivery, and the right answer to a challenge.

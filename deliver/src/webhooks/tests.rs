@@ -19,7 +19,9 @@ use tempfile::TempDir;
 
 use crate::fixtures;
 
-use super::{Block, Desk, Names, Place, Settings, Targets, sign};
+use super::{
+    AddressBlock, AllowedTargets, NameResolver, TargetUrl, WebhookAdmin, WebhookSettings, sign,
+};
 
 /// 2026-06-01T12:00:00Z.
 const START: Time = Time::from_seconds(1_780_315_200);
@@ -151,7 +153,7 @@ impl World {
     /// An app and its secret.
     async fn app(&self) -> (AppId, Secret) {
         let work = |tx: &mut Tx<'_>| {
-            let app = fixtures::app(tx, "owner")?;
+            let app = fixtures::create_app(tx, "owner")?;
             Ok((app.id, app.api_secret))
         };
         self.store.write(work).await.unwrap()
@@ -201,14 +203,14 @@ impl World {
     }
 }
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> WebhookSettings {
+    WebhookSettings {
         timeout: Duration::from_secs(2),
-        targets: Targets {
-            plain: true,
-            private: Block::ALL.to_vec(),
+        targets: AllowedTargets {
+            allow_http: true,
+            private_blocks: AddressBlock::ALL.to_vec(),
         },
-        ..Settings::default()
+        ..WebhookSettings::default()
     }
 }
 
@@ -223,8 +225,8 @@ async fn until(what: &str, holds: impl AsyncFn() -> bool) {
 }
 
 /// Runs a story while a sender sends.
-async fn while_sending(world: &World, settings: Settings, story: impl Future<Output = ()>) {
-    let (_desk, sender) = Desk::open(Arc::clone(&world.store), settings);
+async fn while_sending(world: &World, settings: WebhookSettings, story: impl Future<Output = ()>) {
+    let (_desk, sender) = WebhookAdmin::open(Arc::clone(&world.store), settings);
     tokio::select! {
         () = sender.run(std::future::pending()) => panic!("the sender ended"),
         () = story => {}
@@ -394,27 +396,27 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
             .map(|text| text.parse().unwrap())
             .collect()
     };
-    let settings = Settings {
-        targets: Targets {
-            plain: true,
-            private: vec!["127.0.0.1".parse().unwrap()],
+    let settings = WebhookSettings {
+        targets: AllowedTargets {
+            allow_http: true,
+            private_blocks: vec!["127.0.0.1".parse().unwrap()],
         },
-        names: Names::Told(Arc::new(told)),
+        resolver: NameResolver::Custom(Arc::new(told)),
         ..settings()
     };
     let url = format!("http://rebind.example:{}/", receiver.port);
-    let place = Place::read(&url, &settings.targets).unwrap();
+    let place = TargetUrl::parse(&url, &settings.targets).unwrap();
     for (connects, allowed) in [(1, true), (1, false), (1, false), (2, true)] {
         // A new one each time: kept connections are not resolved again.
-        let courier = super::Courier::new(&settings);
+        let courier = super::WebhookClient::new(&settings);
         let done = courier
-            .challenge(&place, &secret, &Rng::Os, START)
+            .send_challenge(&place, &secret, &Rng::Os, START)
             .await
             .unwrap();
         let refused = done
             .failure
             .as_ref()
-            .is_some_and(|failure| failure.not_allowed);
+            .is_some_and(|failure| failure.is_target_forbidden);
         assert_eq!(refused, !allowed, "{done:?}");
         assert_eq!(receiver.challenges.load(Ordering::SeqCst), connects);
     }

@@ -1,9 +1,9 @@
 //! `locum ads account set`: what an account may have, what it is held to, and what came of its
 //! review.
 
-use ads::kind::Kind;
-use ads::record::Record;
-use ads::resources::accounts::{ACCOUNT, LISTED, MOST_CAMPAIGNS, MOST_LINE_ITEMS};
+use ads::field_kind::FieldKind;
+use ads::record::AdsRecord;
+use ads::resources::accounts::{ACCOUNT, MAX_CAMPAIGNS, MAX_LINE_ITEMS, OPT_IN_FEATURES};
 use base::Error;
 use serde_json::Value;
 use store::Tx;
@@ -13,7 +13,7 @@ use super::ads::{AccountCommand, show, wrong};
 /// Sets what is given, and nothing else.
 pub(super) fn set(
     tx: &mut Tx<'_>,
-    account: Record,
+    account: AdsRecord,
     command: &AccountCommand,
 ) -> Result<Value, Error> {
     let AccountCommand::Set {
@@ -39,9 +39,9 @@ pub(super) fn set(
         ("approval", "approval_status"),
         approval.as_deref(),
     )?;
-    let most = MOST_CAMPAIGNS;
+    let most = MAX_CAMPAIGNS;
     let account = limited(account, ("campaigns", "campaign_limit"), *campaigns, most)?;
-    let most = MOST_LINE_ITEMS;
+    let most = MAX_LINE_ITEMS;
     let account = limited(
         account,
         ("line_items", "line_item_limit"),
@@ -51,19 +51,19 @@ pub(super) fn set(
     keep(tx, account)
 }
 
-fn keep(tx: &mut Tx<'_>, mut account: Record) -> Result<Value, Error> {
+fn keep(tx: &mut Tx<'_>, mut account: AdsRecord) -> Result<Value, Error> {
     account.updated_at = tx.now();
-    store::records::update(tx, ACCOUNT.name, &account.to_store())?;
+    store::records::update(tx, ACCOUNT.name, &account.to_stored())?;
     show(tx, account)
 }
 
 /// With another limit, if one is given.
 fn limited(
-    mut account: Record,
+    mut account: AdsRecord,
     (name, field): (&'static str, &'static str),
     limit: Option<i64>,
     most: i64,
-) -> Result<Record, Error> {
+) -> Result<AdsRecord, Error> {
     let Some(limit) = limit else {
         return Ok(account);
     };
@@ -77,40 +77,43 @@ fn limited(
 
 /// With one of the words that a field may hold, if one is given.
 fn worded(
-    mut account: Record,
+    mut account: AdsRecord,
     (name, field): (&'static str, &'static str),
     word: Option<&str>,
-) -> Result<Record, Error> {
+) -> Result<AdsRecord, Error> {
     if let (Some(word), Some(declared)) = (word, ACCOUNT.field(field)) {
         let text = [word.to_owned()];
-        let value = declared.kind.read(name, ads::kind::Raw::Text(&text))?;
+        let value = declared
+            .kind
+            .parse_value(name, ads::field_kind::RawParam::Text(&text))?;
         account.set(field, value);
     }
     Ok(account)
 }
 
 /// The business that an account belongs to.
-fn of_business(mut account: Record, business: Option<&str>) -> Result<Record, Error> {
+fn of_business(mut account: AdsRecord, business: Option<&str>) -> Result<AdsRecord, Error> {
     let Some(business) = business else {
         return Ok(account);
     };
     let text = [business.to_owned()];
-    let value = Kind::Text(0, 20).read("business", ads::kind::Raw::Text(&text))?;
+    let value =
+        FieldKind::Text(0, 20).parse_value("business", ads::field_kind::RawParam::Text(&text))?;
     account.set("business_id", value);
     Ok(account)
 }
 
 /// What is opened to an account one by one.
-fn opened(mut account: Record, allow: &[String], refuse: &[String]) -> Result<Record, Error> {
+fn opened(mut account: AdsRecord, allow: &[String], refuse: &[String]) -> Result<AdsRecord, Error> {
     if let Some(unknown) = allow
         .iter()
         .chain(refuse)
-        .find(|name| !LISTED.contains(&name.as_str()))
+        .find(|name| !OPT_IN_FEATURES.contains(&name.as_str()))
     {
         return Err(wrong(
             "allow",
             unknown,
-            &format!("It is one of {}", LISTED.join(", ")),
+            &format!("It is one of {}", OPT_IN_FEATURES.join(", ")),
         ));
     }
     let mut refused: Vec<String> = account

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use ads::access::Role;
-use ads::advice::Adviser;
-use ads::desk::Desk;
+use ads::access::AdsRole;
+use ads::account_context::AccountContext;
 use ads::engine;
-use ads::given::Given;
-use ads::kind::Ids;
-use ads::record::Record;
-use ads::resources::accounts::{self, NewAccount};
+use ads::field_kind::IdFormat;
+use ads::parsed_params::ParsedParams;
+use ads::recommendations::RecommendationEngine;
+use ads::record::AdsRecord;
+use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::{features, promotable_users};
-use ads::zone::Zone;
+use ads::time_zone::AccountTimeZone;
 use base::{Error, Refusal, UserId, Vocabulary};
 use clap::Subcommand;
 use network::audit::AuditActor;
@@ -230,7 +230,7 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
             industry,
             sandbox,
         } => {
-            let new = NewAccount {
+            let new = NewAdsAccount {
                 name: name.clone(),
                 timezone: timezone.clone(),
                 industry_type: industry.clone(),
@@ -273,13 +273,13 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
     }
 }
 
-fn create(tx: &mut Tx<'_>, user: &str, new: &NewAccount) -> Result<Value, Error> {
+fn create(tx: &mut Tx<'_>, user: &str, new: &NewAdsAccount) -> Result<Value, Error> {
     let user = find::user(tx, user)?;
-    if !Zone::is_known(&new.timezone) {
+    if !AccountTimeZone::is_known(&new.timezone) {
         let message = format!("No time zone is called {}", new.timezone);
         return Err(wrong("timezone", &new.timezone, &message));
     }
-    let made = accounts::make(tx, user.id, new)?;
+    let made = accounts::insert(tx, user.id, new)?;
     show(tx, made)
 }
 
@@ -287,12 +287,12 @@ fn create(tx: &mut Tx<'_>, user: &str, new: &NewAccount) -> Result<Value, Error>
 fn promote(tx: &mut Tx<'_>, site: &EmailSite, account: &str, user: &str) -> Result<Value, Error> {
     let account = account_of(tx, account)?;
     let user = find::user(tx, user)?;
-    let mut desk = Desk::of_operator(tx, user.id, account.clone());
-    if promotable_users::of_user(&mut desk, user.id)?.is_some() {
+    let mut desk = AccountContext::new_for_operator(tx, user.id, account.clone());
+    if promotable_users::find_by_user(&mut desk, user.id)?.is_some() {
         return show(tx, account);
     }
     promotable_users::add(&mut desk, user.id, "REPOSTS_ONLY")?;
-    let by = promotable_users::full(&mut desk)?;
+    let by = promotable_users::find_own_user(&mut desk)?;
     let by = by.map(|by| store::users::find_by_id(tx, by)).transpose()?;
     let by = by
         .flatten()
@@ -311,27 +311,27 @@ fn promote(tx: &mut Tx<'_>, site: &EmailSite, account: &str, user: &str) -> Resu
 
 fn grant(
     tx: &mut Tx<'_>,
-    account: &Record,
+    account: &AdsRecord,
     user: UserId,
     role: Option<&str>,
     composes: bool,
 ) -> Result<(), Error> {
     let by = AuditActor::operator();
     let Some(name) = role else {
-        return ads::people::take(tx, &by, account, user);
+        return ads::account_roles::revoke_role(tx, &by, account, user);
     };
-    let role = Role::parse(name).ok_or_else(|| {
-        let names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+    let role = AdsRole::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = AdsRole::ALL.iter().map(|role| role.name()).collect();
         wrong(
             "role",
             name,
             &format!("A role is one of {}", names.join(", ")),
         )
     })?;
-    if composes && !role.may_compose() {
+    if composes && !role.may_compose_posts() {
         return Err(wrong("composer", name, &format!("A {name} makes no posts")));
     }
-    ads::people::give(tx, &by, account, user, (role, composes))
+    ads::account_roles::grant_role(tx, &by, account, user, (role, composes))
 }
 
 fn change_features(
@@ -344,7 +344,7 @@ fn change_features(
     if let Some(unknown) = add
         .iter()
         .chain(remove)
-        .find(|key| !features::ALL.contains(&key.as_str()))
+        .find(|key| !features::ALL_FEATURES.contains(&key.as_str()))
     {
         return Err(wrong(
             "feature",
@@ -359,14 +359,14 @@ fn change_features(
         .collect();
     all.extend(add.iter().cloned());
     all.retain(|feature| !remove.contains(feature));
-    let mut desk = Desk::of_operator(tx, UserId::new(0), account);
+    let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
     features::set(&mut desk, all)?;
     let id = desk.account_id()?;
     let account = accounts::find(tx, id)?.ok_or_else(|| find::unknown("account", ""))?;
     show(tx, account)
 }
 
-fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Value, Error> {
+fn fund(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result<Value, Error> {
     let AccountCommand::Funding {
         kind,
         currency,
@@ -387,7 +387,7 @@ fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Va
     };
     let start = start
         .clone()
-        .unwrap_or_else(|| ads::kind::instant(tx.now()));
+        .unwrap_or_else(|| ads::field_kind::format_time(tx.now()));
     let members = [
         ("type", Some(kind.clone())),
         ("currency", Some(currency.clone())),
@@ -400,9 +400,9 @@ fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Va
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
     let params = ads::operations::field_params(&FUNDING_INSTRUMENT, true);
-    let given = Given::read_item(&params, &members.collect(), Vocabulary::Post, false);
+    let given = ParsedParams::parse_item(&params, &members.collect(), Vocabulary::Post, false);
     let owner = UserId::new(0);
-    let mut desk = Desk::of_operator(tx, owner, account);
+    let mut desk = AccountContext::new_for_operator(tx, owner, account);
     let made = engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
     spoken(&mut desk, &made)
 }
@@ -412,7 +412,7 @@ async fn recommend(world: &World, account: String) -> Result<Value, Error> {
     let adviser = adviser(world)?;
     let find = move |tx: &mut Tx<'_>| {
         let account = account_of(tx, &account)?;
-        let instruments = ads::advice::instruments(tx, account.id)?;
+        let instruments = ads::recommendations::funding_instrument_ids(tx, account.id)?;
         Ok((account, instruments))
     };
     let (account, instruments) = world.store.read(find).await?;
@@ -424,10 +424,10 @@ async fn recommend(world: &World, account: String) -> Result<Value, Error> {
 }
 
 /// Who looks for what could do better.
-pub(crate) fn adviser(world: &World) -> Result<Adviser, Error> {
-    Ok(Adviser {
+pub(crate) fn adviser(world: &World) -> Result<RecommendationEngine, Error> {
+    Ok(RecommendationEngine {
         evaluator: Arc::clone(&world.evaluator),
-        house: world.settings.ads.clone(),
+        config: world.settings.ads.clone(),
         site: site(world)?,
     })
 }
@@ -435,22 +435,27 @@ pub(crate) fn adviser(world: &World) -> Result<Adviser, Error> {
 /// Looks at what a funding instrument pays for, and says what could do better.
 pub(crate) async fn advise(
     world: &World,
-    adviser: &Adviser,
+    adviser: &RecommendationEngine,
     id: i64,
     due: bool,
 ) -> Result<(), Error> {
     let looks = adviser.clone();
-    let found = world.store.read(move |tx| looks.look(tx, id)).await?;
+    let found = world
+        .store
+        .read(move |tx| looks.find_improvements(tx, id))
+        .await?;
     let says = adviser.clone();
-    let say = world.store.write(move |tx| says.say(tx, id, due, &found));
+    let say = world
+        .store
+        .write(move |tx| says.publish_findings(tx, id, due, &found));
     say.await
 }
 
 /// Turns a recommendation down.
-fn dismissed(tx: &mut Tx<'_>, account: &Record, text: &str) -> Result<(), Error> {
-    let id = Ids::Twelve.read("dismiss", text).unwrap_or(-1);
-    let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
-    if ads::advice::dismiss(&mut desk, id)? {
+fn dismissed(tx: &mut Tx<'_>, account: &AdsRecord, text: &str) -> Result<(), Error> {
+    let id = IdFormat::Twelve.parse("dismiss", text).unwrap_or(-1);
+    let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
+    if ads::recommendations::dismiss(&mut desk, id)? {
         return Ok(());
     }
     Err(find::unknown("recommendation", text))
@@ -460,8 +465,8 @@ pub(super) fn wrong(name: &'static str, value: &str, message: &str) -> Error {
     Refusal::invalid_parameter(name, value, message).into()
 }
 
-pub(super) fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<Record, Error> {
-    let id = Ids::Short.read("account", text).ok();
+pub(super) fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<AdsRecord, Error> {
+    let id = IdFormat::Short.parse("account", text).ok();
     let found = match id {
         Some(id) => accounts::find(tx, id)?,
         None => None,
@@ -475,7 +480,7 @@ fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Error> {
     for access in store::ads::list_access_by_user(tx, user.id)? {
         if let Some(account) = accounts::find(tx, access.account_id)? {
             rows.push(json!({
-                "id": account.written_id(),
+                "id": account.formatted_id(),
                 "name": account.text("name"),
                 "role": access.role,
                 "sandbox": account.flag("sandbox"),
@@ -486,7 +491,7 @@ fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Error> {
     Ok(rows.into())
 }
 
-pub(super) fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Error> {
+pub(super) fn show(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value, Error> {
     let roles: Vec<Value> = store::ads::list_access_by_account(tx, account.id)?
         .iter()
         .map(|access| {
@@ -509,8 +514,8 @@ pub(super) fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Error> {
         gates => gates,
     }
     .to_owned();
-    let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
-    let promotable: Vec<Value> = promotable_users::all(&mut desk)?
+    let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
+    let promotable: Vec<Value> = promotable_users::list_all(&mut desk)?
         .iter()
         .map(|one| {
             let user = one.int("user_id").unwrap_or(0).to_string();
@@ -531,7 +536,7 @@ pub(super) fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Error> {
     Ok(shown)
 }
 
-fn spoken(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Value, Error> {
-    let text = engine::show_one(desk, record)?;
+fn spoken(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Value, Error> {
+    let text = engine::render_record(desk, record)?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }

@@ -39,12 +39,12 @@ pub(super) async fn to_file(world: &World, path: &Path) -> Result<Value, Error> 
     new_file(path)?;
     let file = File::create_new(path).map_err(Fault::context("making the file"))?;
     let mut out = BufWriter::new(file);
-    let mut progress = |at: transfer::Progress| world.progress.at(at.records, at.total);
+    let mut progress = |at: transfer::TransferProgress| world.progress.at(at.records, at.total);
     let exported = transfer::export_json_lines(&world.store, &mut out, &mut progress).await;
     let exported = exported.map_err(|error| ended(path, error))?;
     let file = out.into_inner();
     let file = file.map_err(|error| Fault::from_cause("writing the file", error.into_error()))?;
     file.sync_all()
         .map_err(Fault::context("writing the file"))?;
-    Ok(json!({"file": path, "lines": exported.lines, "left_out": exported.left_out}))
+    Ok(json!({"file": path, "lines": exported.lines, "left_out": exported.omitted}))
 }

@@ -6,7 +6,7 @@ use base::{Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use transfer::{ImportOptions, Owner, Source, TransferError};
+use transfer::{ArchiveOwner, ImportOptions, ImportSource, TransferError};
 
 use crate::world::World;
 
@@ -60,13 +60,13 @@ pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Val
             owner,
             messages,
         }) => {
-            options.owner = owner.map(Owner::Username);
+            options.owner = owner.map(ArchiveOwner::Username);
             options.messages = messages;
-            (path.clone(), Source::Archive(path))
+            (path.clone(), ImportSource::Archive(path))
         }
-        ImportCommand::Jsonl { path } => (path.clone(), Source::JsonLines(path)),
+        ImportCommand::Jsonl { path } => (path.clone(), ImportSource::JsonLines(path)),
     };
-    let mut progress = |at: transfer::Progress| world.progress.at(at.records, at.total);
+    let mut progress = |at: transfer::TransferProgress| world.progress.at(at.records, at.total);
     let report = transfer::import(&world.store, source, options, &mut progress).await;
     let report = report.map_err(|error| ended(&path, error))?;
     settle(world).await?;

@@ -1,6 +1,6 @@
 //! `locum ads option`: what line items may be targeted by that an operator chooses.
 
-use ads::choices::{self, BLOCKED, Choice, KINDS, NewChoice};
+use ads::option_catalog::{self, BLOCKED, CatalogOption, NewCatalogOption, OPTION_TYPES};
 use base::{Error, Refusal};
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ pub(super) async fn execute(world: &World, command: OptionCommand) -> Result<Val
             let added = world.store.write(move |tx| {
                 let new = new(tx, &addition)?;
                 let kind = new.kind.to_ascii_uppercase();
-                let choice = choices::add(tx, &new)?;
+                let choice = option_catalog::upsert(tx, &new)?;
                 Ok(shown(&kind, &choice))
             });
             added.await
@@ -111,7 +111,7 @@ pub(super) async fn execute(world: &World, command: OptionCommand) -> Result<Val
     }
 }
 
-fn new(tx: &mut Tx<'_>, addition: &Addition) -> Result<NewChoice, Error> {
+fn new(tx: &mut Tx<'_>, addition: &Addition) -> Result<NewCatalogOption, Error> {
     let words = || addition.keywords.iter().chain(&addition.hashtags);
     if let Some(empty) = words().find(|text| !network::keywords::is_valid_keyword(text)) {
         let message = "A keyword holds a word";
@@ -121,7 +121,7 @@ fn new(tx: &mut Tx<'_>, addition: &Addition) -> Result<NewChoice, Error> {
     for user in &addition.users {
         users.push(find::user(tx, user)?.id.to_string());
     }
-    Ok(NewChoice {
+    Ok(NewCatalogOption {
         kind: addition.kind.clone(),
         name: addition.name.clone(),
         value: addition.value.clone(),
@@ -164,15 +164,15 @@ fn list(tx: &mut Tx<'_>, kind: Option<&str>) -> Result<Value, Error> {
     let mut rows = Vec::new();
     if let Some(kind) = kind {
         let kind = kind.to_ascii_uppercase();
-        if !KINDS.contains(&kind.as_str()) {
+        if !OPTION_TYPES.contains(&kind.as_str()) {
             return Err(find::unknown("type", &kind));
         }
-        let all = choices::of_kind(tx, &kind)?;
+        let all = option_catalog::list_by_type(tx, &kind)?;
         rows.extend(all.iter().map(|choice| shown(&kind, choice)));
     } else {
-        for kind in KINDS {
+        for kind in OPTION_TYPES {
             for one in store::ads::options::list_by_kind(tx, kind)? {
-                if let Some(choice) = choices::find(tx, kind, &one.value)? {
+                if let Some(choice) = option_catalog::find(tx, kind, &one.value)? {
                     rows.push(shown(kind, &choice));
                 }
             }
@@ -181,7 +181,7 @@ fn list(tx: &mut Tx<'_>, kind: Option<&str>) -> Result<Value, Error> {
     Ok(rows.into())
 }
 
-fn shown(kind: &str, choice: &Choice) -> Value {
+fn shown(kind: &str, choice: &CatalogOption) -> Value {
     let mut row = json!({ "type": kind, "value": choice.value, "name": choice.name });
     if let Some(members) = row.as_object_mut()
         && kind != BLOCKED

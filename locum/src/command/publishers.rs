@@ -1,8 +1,8 @@
 //! `locum ads publisher` and `locum ads curated-category`.
 
-use ads::desk::EVERYONE;
-use ads::record::Record;
-use ads::resources::categories::is_content;
+use ads::account_context::SHARED_ACCOUNT_ID;
+use ads::record::AdsRecord;
+use ads::resources::categories::is_content_category;
 use ads::resources::curated_categories::{self, CURATED_CATEGORY};
 use ads::resources::publishers::{self, PUBLISHER};
 use base::{Error, Refusal, UserId};
@@ -86,14 +86,14 @@ pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Resul
             restricted,
         } => {
             let user = find::user(tx, user)?;
-            let known = publishers::of_user(tx, user.id)?;
-            if known.is_none() && publishers::all(tx)?.len() >= MOST {
+            let known = publishers::find_by_user(tx, user.id)?;
+            if known.is_none() && publishers::list_all(tx)?.len() >= MOST {
                 return Err(full("publisher"));
             }
             let is_new = known.is_none();
-            let fresh = || Record::new(&PUBLISHER, user.id.get(), EVERYONE, tx.now());
+            let fresh = || AdsRecord::new(&PUBLISHER, user.id.get(), SHARED_ACCOUNT_ID, tx.now());
             let mut record = known.unwrap_or_else(fresh);
-            if let Some(unknown) = categories.iter().find(|id| !is_content(id)) {
+            if let Some(unknown) = categories.iter().find(|id| !is_content_category(id)) {
                 let message = "There is no such category of content";
                 return Err(Refusal::invalid_parameter("category", unknown, message).into());
             }
@@ -108,11 +108,11 @@ pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Resul
             record.set("promotion_eligible_country_codes", promoted);
             record.set("monetization_restricted", i64::from(*restricted));
             keep(tx, &mut record, is_new)?;
-            Ok(publishers::spoken(&record, &user))
+            Ok(publishers::render_publisher(&record, &user))
         }
         PublisherCommand::Remove { user } => {
             let user = find::anyone(tx, user)?;
-            if publishers::of_user(tx, user.id)?.is_none() {
+            if publishers::find_by_user(tx, user.id)?.is_none() {
                 return Err(find::unknown("publisher", &user.username));
             }
             records::delete(tx, PUBLISHER.name, user.id.get())?;
@@ -121,9 +121,9 @@ pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Resul
         }
         PublisherCommand::List => {
             let mut rows = Vec::new();
-            for publisher in publishers::all(tx)? {
+            for publisher in publishers::list_all(tx)? {
                 if let Some(user) = users::find_by_id(tx, UserId::new(publisher.id))? {
-                    rows.push(publishers::spoken(&publisher, &user));
+                    rows.push(publishers::render_publisher(&publisher, &user));
                 }
             }
             Ok(rows.into())
@@ -145,7 +145,7 @@ pub(super) async fn curated(world: &World, command: CuratedCommand) -> Result<Va
             Ok(shown(&record))
         }
         CuratedCommand::Remove { category } => {
-            let id = CURATED_CATEGORY.ids.read("category", category).ok();
+            let id = CURATED_CATEGORY.id_format.parse("category", category).ok();
             let found = match id {
                 Some(id) => curated_categories::find(tx, id)?,
                 None => None,
@@ -155,10 +155,10 @@ pub(super) async fn curated(world: &World, command: CuratedCommand) -> Result<Va
             found.deleted = true;
             found.level = RecordVisibility::Hidden;
             keep(tx, &mut found, false)?;
-            Ok(json!({ "id": found.written_id(), "removed": true }))
+            Ok(json!({ "id": found.formatted_id(), "removed": true }))
         }
         CuratedCommand::List => {
-            let all = curated_categories::all(tx)?;
+            let all = curated_categories::list_all(tx)?;
             Ok(all.iter().map(shown).collect())
         }
     });
@@ -171,8 +171,8 @@ fn category(
     description: &str,
     countries: &[String],
     members: &[String],
-) -> Result<Record, Error> {
-    if curated_categories::all(tx)?.len() >= MOST {
+) -> Result<AdsRecord, Error> {
+    if curated_categories::list_all(tx)?.len() >= MOST {
         return Err(full("curated category"));
     }
     let name = name.trim();
@@ -187,7 +187,7 @@ fn category(
     let mut ids: Vec<i64> = Vec::new();
     for member in members {
         let user = find::user(tx, member)?;
-        if publishers::of_user(tx, user.id)?.is_none() {
+        if publishers::find_by_user(tx, user.id)?.is_none() {
             let message = "This user is no publisher";
             return Err(Refusal::invalid_parameter("publisher", member, message).into());
         }
@@ -197,8 +197,8 @@ fn category(
     }
     let codes = codes("country", countries)?;
     let number = records::next_id(tx, CURATED_CATEGORY.name)?;
-    let id = number.saturating_add(CURATED_CATEGORY.ids.first());
-    let mut record = Record::new(&CURATED_CATEGORY, id, EVERYONE, tx.now());
+    let id = number.saturating_add(CURATED_CATEGORY.id_format.number_offset());
+    let mut record = AdsRecord::new(&CURATED_CATEGORY, id, SHARED_ACCOUNT_ID, tx.now());
     record.set("name", name);
     record.set("description", description);
     record.set("country_codes", codes);
@@ -209,7 +209,7 @@ fn category(
 
 /// A user is taken out of every curated category.
 fn leave(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
-    for mut category in curated_categories::all(tx)? {
+    for mut category in curated_categories::list_all(tx)? {
         let mut ids = category.items("publisher_user_ids").to_vec();
         let before = ids.len();
         ids.retain(|id| id.as_i64() != Some(user.get()));
@@ -221,25 +221,25 @@ fn leave(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
     Ok(())
 }
 
-fn keep(tx: &mut Tx<'_>, record: &mut Record, is_new: bool) -> Result<(), Error> {
+fn keep(tx: &mut Tx<'_>, record: &mut AdsRecord, is_new: bool) -> Result<(), Error> {
     record.updated_at = tx.now();
     if is_new {
-        records::insert(tx, record.of.name, &record.to_store())?;
+        records::insert(tx, record.resource.name, &record.to_stored())?;
     } else {
-        records::update(tx, record.of.name, &record.to_store())?;
+        records::update(tx, record.resource.name, &record.to_stored())?;
     }
     Ok(())
 }
 
-fn shown(record: &Record) -> Value {
-    let mut members = record.spoken(base::Vocabulary::Post);
-    members.insert("id".to_owned(), record.written_id().into());
+fn shown(record: &AdsRecord) -> Value {
+    let mut members = record.render_fields(base::Vocabulary::Post);
+    members.insert("id".to_owned(), record.formatted_id().into());
     members.into()
 }
 
 /// Countries, as the interface writes them.
 fn codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, Error> {
-    curated_categories::countries(name, codes).map_err(|problem| {
+    curated_categories::parse_country_codes(name, codes).map_err(|problem| {
         Refusal::invalid_parameter(name, codes.join(","), problem.message.clone()).into()
     })
 }

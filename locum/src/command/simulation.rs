@@ -27,17 +27,23 @@ pub(super) async fn simulate(
     let evaluator = Evaluator::new(world.search.clone());
     let look = move |tx: &mut store::Tx<'_>| {
         let account = account_of(tx, &account)?;
-        let plays = simulation::plays(tx, &evaluator, &account)?;
-        Ok((account, plays, simulation::hours(tx.now(), hours)))
+        let plays = simulation::load_simulated_items(tx, &evaluator, &account)?;
+        Ok((account, plays, simulation::past_hours(tx.now(), hours)))
     };
     let (account, plays, hours) = world.store.read(look).await?;
-    let (written, items) = (account.written_id(), plays.len());
+    let (written, items) = (account.formatted_id(), plays.len());
     let (account, plays) = (Arc::new(account), Arc::new(plays));
     let mut events = 0;
     for hour in hours {
         let (account, plays) = (Arc::clone(&account), Arc::clone(&plays));
-        let play =
-            move |tx: &mut store::Tx<'_>| Ok(simulation::play(tx, &account, &plays, (hour, seed))?);
+        let play = move |tx: &mut store::Tx<'_>| {
+            Ok(simulation::simulate_hour(
+                tx,
+                &account,
+                &plays,
+                (hour, seed),
+            )?)
+        };
         events += world.store.write(play).await?;
     }
     Ok(json!({ "account": written, "line_items": items, "events": events, "seed": seed }))

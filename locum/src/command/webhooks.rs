@@ -3,7 +3,7 @@
 use base::refusal::RefusalKind;
 use base::{AppId, Error, Id, Refusal, Time};
 use clap::Subcommand;
-use deliver::webhooks::{Courier, Place};
+use deliver::webhooks::{TargetUrl, WebhookClient};
 use network::webhooks;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -166,15 +166,15 @@ async fn crc(world: &World, id: i64) -> Result<Value, Error> {
         Ok((webhook, secret))
     });
     let (webhook, secret) = found.await?;
-    let place = Place::read(&webhook.url, &settings.targets)
+    let place = TargetUrl::parse(&webhook.url, &settings.targets)
         .map_err(|why| Refusal::named_reason(RefusalKind::Invalid, "url", &webhook.url, why))?;
     let context = world.store.context();
-    let challenged = Courier::new(settings)
-        .challenge(&place, &secret, &context.rng, context.clock.now())
+    let challenged = WebhookClient::new(settings)
+        .send_challenge(&place, &secret, &context.rng, context.clock.now())
         .await?;
-    let every = settings.check_every;
+    let every = settings.challenge_interval;
     let settled = world.store.write(move |tx| {
-        challenged.settle(tx, id, every)?;
+        challenged.record_for_webhook(tx, id, every)?;
         let webhook = known(tx, id)?;
         let tries = deliveries::list_challenges(tx, id, 1)?;
         Ok((webhook, tries))

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use deliver::webhooks::Block;
+use deliver::webhooks::AddressBlock;
 
 use super::key::Kind;
 
@@ -38,7 +38,7 @@ pub(crate) fn check(kind: Kind, text: &str) -> Result<(), String> {
         Kind::Size => size(text).is_some(),
         Kind::OneOf(words) => words.contains(&text),
         Kind::RateLimits => rate_limits(text).is_some(),
-        Kind::Worths => ads::house::Rates::parse(text).is_some(),
+        Kind::Worths => ads::config::CurrencyRates::parse(text).is_some(),
     };
     if fits { Ok(()) } else { Err(kind.name()) }
 }
@@ -74,9 +74,9 @@ pub(crate) fn span(text: &str) -> Option<Duration> {
 }
 
 /// Blocks of IP addresses.
-pub(crate) fn blocks(text: &str) -> Option<Vec<Block>> {
+pub(crate) fn blocks(text: &str) -> Option<Vec<AddressBlock>> {
     if text == "all" {
-        return Some(Block::ALL.to_vec());
+        return Some(AddressBlock::ALL.to_vec());
     }
     items(text).map(|item| item.parse().ok()).collect()
 }

@@ -90,13 +90,13 @@ pub(crate) struct Settings {
     /// The bucket that media files are kept in instead, if there is one.
     pub(crate) media_bucket: Option<media::Bucket>,
     /// How webhooks are served.
-    pub(crate) webhooks: deliver::webhooks::Settings,
+    pub(crate) webhooks: deliver::webhooks::WebhookSettings,
     /// How long what was sent to them is kept.
     pub(crate) webhook_retention: Duration,
     /// How custom audiences are worked out.
-    pub(crate) audiences: ads::matching::Plan,
+    pub(crate) audiences: ads::audience_matching::MatchingConfig,
     /// What else the operator decided about advertising.
-    pub(crate) ads: ads::House,
+    pub(crate) ads: ads::AdsConfig,
     /// How many users an audience must come to before anything is told of it.
     pub(crate) least_audience: i64,
     /// Whether the log is written as JSON.
@@ -202,8 +202,8 @@ impl Settings {
             webhooks: super::webhooks::read(values, reader.number("core.node")?)?,
             webhook_retention: reader.span("webhooks.retention"),
             least_audience: reader.number("ads.min_audience")?,
-            audiences: ads::matching::Plan {
-                delay: i64::try_from(reader.span("ads.audience_delay").as_millis())
+            audiences: ads::audience_matching::MatchingConfig {
+                delay_ms: i64::try_from(reader.span("ads.audience_delay").as_millis())
                     .unwrap_or(i64::MAX),
             },
             ads: reader.ads()?,

@@ -1,10 +1,10 @@
 //! Makes the demo world: the same on every machine, through the same verbs as everyone's posts.
 
-use ads::desk::Desk;
+use ads::account_context::AccountContext;
 use ads::engine;
-use ads::given::Given;
-use ads::record::Record as Account;
-use ads::resources::accounts::{self, NewAccount};
+use ads::parsed_params::ParsedParams;
+use ads::record::AdsRecord as Account;
+use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use base::id::first_snowflake_at;
 use base::{Error, PostId, Rng, Time, UserId};
@@ -93,18 +93,18 @@ pub(super) fn plant(
 
 /// An account to advertise with, and something to pay with.
 fn advertise(tx: &mut Tx<'_>, user: UserId) -> Result<Account, Error> {
-    let new = NewAccount {
+    let new = NewAdsAccount {
         name: "Demo account".to_owned(),
         industry_type: "TECHNOLOGY".to_owned(),
-        ..NewAccount::default()
+        ..NewAdsAccount::default()
     };
-    let account = accounts::make(tx, user, &new)?;
-    let mut given = Given::default();
-    given.put("type", "INSERTION_ORDER".into());
-    given.put("currency", "USD".into());
-    given.put("start_time", MOMENT.ms().into());
-    given.put("funded_amount_local_micro", 10_000_000_000_i64.into());
-    let mut desk = Desk::of_operator(tx, user, account.clone());
+    let account = accounts::insert(tx, user, &new)?;
+    let mut given = ParsedParams::default();
+    given.insert("type", "INSERTION_ORDER".into());
+    given.insert("currency", "USD".into());
+    given.insert("start_time", MOMENT.ms().into());
+    given.insert("funded_amount_local_micro", 10_000_000_000_i64.into());
+    let mut desk = AccountContext::new_for_operator(tx, user, account.clone());
     engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
     Ok(account)
 }

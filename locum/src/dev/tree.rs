@@ -1,10 +1,10 @@
 //! What the world `ads` has beside the demo world: an advertiser's campaigns in every state, down to
 //! what is shown. All of it is asked for as a client would.
 
-use ads::access::Role;
-use ads::record::Record;
-use ads::request::CONSOLE;
-use ads::{Caller, Request, operations, people};
+use ads::access::AdsRole;
+use ads::record::AdsRecord;
+use ads::request::CONSOLE_APP_ID;
+use ads::{AdsCaller, AdsRequest, account_roles, operations};
 use base::{Error, Fault, Time, UserId, Vocabulary};
 use network::audit::AuditActor;
 use network::media;
@@ -24,20 +24,24 @@ const PORTUGAL: &str = "3c65374ea675483e";
 const DAY: i64 = 24 * HOUR;
 
 /// Makes it; where the picture's file belongs below the media folder.
-pub(super) fn plant(tx: &mut Tx<'_>, world: &Planting, account: &Record) -> Result<String, Error> {
+pub(super) fn plant(
+    tx: &mut Tx<'_>,
+    world: &Planting,
+    account: &AdsRecord,
+) -> Result<String, Error> {
     let (ada, bob) = (world.user("ada")?, world.user("bob")?);
-    people::give(
+    account_roles::grant_role(
         tx,
         &AuditActor::operator(),
         account,
         bob,
-        (Role::AdManager, true),
+        (AdsRole::AdManager, true),
     )?;
     let (picture, path) = picture(tx, ada)?;
     let mut tree = Tree {
         tx,
         user: ada,
-        account: account.written_id(),
+        account: account.formatted_id(),
         instrument: String::new(),
     };
     let instruments = tree.ask("GET", "funding_instruments", &[], &[])?;
@@ -114,19 +118,19 @@ impl Tree<'_, '_> {
         pairs: &[(&str, String)],
         json: Option<Value>,
     ) -> Result<Value, Error> {
-        let operation = operations::at(method, path)
+        let operation = operations::find_operation(method, path)
             .ok_or_else(|| Fault::new(format!("there is no {method} of {path}")))?;
-        let caller = Caller {
+        let caller = AdsCaller {
             user: self.user,
-            app: Some(CONSOLE),
+            app: Some(CONSOLE_APP_ID),
             speech: Vocabulary::Post,
             sandbox: false,
         };
         let ids: Vec<&str> = std::iter::once(self.account.as_str())
             .chain(ids.iter().copied())
             .collect();
-        let request = Request::plain(operation, caller, &ids, pairs, json);
-        let answered = ads::run(self.tx, &request)?;
+        let request = AdsRequest::new_without_app(operation, caller, &ids, pairs, json);
+        let answered = ads::dispatch_request(self.tx, &request)?;
         let answer: Value = serde_json::from_str(&answered.body)
             .map_err(Fault::context("an answer of the engine"))?;
         Ok(answer.get("data").cloned().unwrap_or_default())

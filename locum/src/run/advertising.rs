@@ -42,11 +42,11 @@ async fn publish_scheduled(world: World, shutdown: Shutdown) {
 }
 
 async fn publish_one(world: &World) -> Result<bool, Error> {
-    let due = |tx: &mut store::Tx<'_>| Ok(ads::publishing::due(tx)?);
+    let due = |tx: &mut store::Tx<'_>| Ok(ads::publishing::due_scheduled_post(tx)?);
     let Some(id) = world.store.read(due).await? else {
         return Ok(false);
     };
-    let publish = move |tx: &mut store::Tx<'_>| ads::publishing::publish(tx, id);
+    let publish = move |tx: &mut store::Tx<'_>| ads::publishing::publish_scheduled_post(tx, id);
     if let Err(stop) = world.store.write(publish).await {
         tracing::warn!(
             ?stop,
@@ -54,7 +54,7 @@ async fn publish_one(world: &World) -> Result<bool, Error> {
             "a scheduled post was not published; it is put off"
         );
         let why = format!("{stop:?}");
-        let put_off = move |tx: &mut store::Tx<'_>| ads::publishing::put_off(tx, id, &why);
+        let put_off = move |tx: &mut store::Tx<'_>| ads::publishing::retry_or_fail(tx, id, &why);
         world.store.write(put_off).await?;
     }
     Ok(true)
@@ -81,24 +81,30 @@ async fn match_audiences(world: World, shutdown: Shutdown) {
 /// Does one part of it; whether there may be more.
 async fn match_one(world: &World) -> Result<bool, Error> {
     let plan = world.settings.audiences;
-    let discretion = world.evaluator.discretion;
-    let behind = |tx: &mut store::Tx<'_>| Ok(ads::matching::is_behind(tx)?);
+    let discretion = world.evaluator.size_disclosure;
+    let behind = |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::has_unkeyed_users(tx)?);
     if world.store.read(behind).await? {
-        world.store.write(ads::matching::key_some).await?;
+        world
+            .store
+            .write(ads::audience_matching::key_user_batch)
+            .await?;
         return Ok(true);
     }
-    let due = move |tx: &mut store::Tx<'_>| Ok(ads::matching::due(tx, plan)?);
+    let due = move |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::due_audience(tx, plan)?);
     let Some(id) = world.store.read(due).await? else {
         return Ok(false);
     };
-    let part = move |tx: &mut store::Tx<'_>| Ok(ads::matching::match_some(tx, id)?);
+    let part =
+        move |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::match_member_batch(tx, id)?);
     if world.store.write(part).await? {
         return Ok(true);
     }
-    let measure = move |tx: &mut store::Tx<'_>| ads::matching::measure(tx, id, &discretion);
+    let measure =
+        move |tx: &mut store::Tx<'_>| ads::audience_matching::measure_audience(tx, id, &discretion);
     let found = world.store.read(measure).await?;
-    let settle =
-        move |tx: &mut store::Tx<'_>| ads::matching::settle(tx, id, found, (plan, &discretion));
+    let settle = move |tx: &mut store::Tx<'_>| {
+        ads::audience_matching::save_measurement(tx, id, found, (plan, &discretion))
+    };
     world.store.write(settle).await?;
     Ok(true)
 }
@@ -137,11 +143,11 @@ async fn attribute(world: World, shutdown: Shutdown) {
 const GATHERED: Duration = Duration::from_millis(200);
 
 async fn attribute_some(world: &World) -> Result<bool, Error> {
-    let behind = |tx: &mut store::Tx<'_>| Ok(ads::attribution::is_behind(tx)?);
+    let behind = |tx: &mut store::Tx<'_>| Ok(ads::attribution::has_unread_events(tx)?);
     if !world.store.read(behind).await? {
         return Ok(false);
     }
-    let follow = |tx: &mut store::Tx<'_>| Ok(ads::attribution::follow(tx, ENTRIES)?);
+    let follow = |tx: &mut store::Tx<'_>| Ok(ads::attribution::process_events(tx, ENTRIES)?);
     let read = world.store.write(follow).await?;
     Ok(i64::try_from(read).unwrap_or(ENTRIES) >= ENTRIES)
 }
@@ -165,18 +171,18 @@ async fn work_out_figures(world: World, shutdown: Shutdown) {
 
 async fn work_out_one(world: &World) -> Result<bool, Error> {
     use ads::analytics::jobs;
-    let waiting = |tx: &mut store::Tx<'_>| Ok(jobs::is_waiting(tx)?);
+    let waiting = |tx: &mut store::Tx<'_>| Ok(jobs::has_pending_jobs(tx)?);
     if !world.store.read(waiting).await? {
         return Ok(false);
     }
-    let begun = world.store.write(|tx| Ok(jobs::begin(tx)?)).await?;
+    let begun = world.store.write(|tx| Ok(jobs::claim_job(tx)?)).await?;
     let Some(job) = begun else {
         return Ok(true);
     };
     let of = job.clone();
     let made = world
         .store
-        .read(move |tx| Ok(jobs::file_of(tx, &of)?))
+        .read(move |tx| Ok(jobs::build_job_file(tx, &of)?))
         .await;
     let file = match made {
         Ok(file) => Some(file),
@@ -185,7 +191,7 @@ async fn work_out_one(world: &World) -> Result<bool, Error> {
             None
         }
     };
-    let end = move |tx: &mut store::Tx<'_>| Ok(jobs::end(tx, &job, file.as_deref())?);
+    let end = move |tx: &mut store::Tx<'_>| Ok(jobs::finish_job(tx, &job, file.as_deref())?);
     world.store.write(end).await?;
     Ok(true)
 }
@@ -208,7 +214,7 @@ async fn advise(world: World, shutdown: Shutdown) {
 }
 
 async fn advise_one(world: &World) -> Result<bool, Error> {
-    let due = |tx: &mut store::Tx<'_>| Ok(ads::advice::due(tx)?);
+    let due = |tx: &mut store::Tx<'_>| Ok(ads::recommendations::due_funding_instrument(tx)?);
     let Some(id) = world.store.read(due).await? else {
         return Ok(false);
     };
@@ -235,12 +241,12 @@ async fn write_letters(world: World, shutdown: Shutdown) {
 }
 
 async fn write_one(world: &World) -> Result<bool, Error> {
-    let due = |tx: &mut store::Tx<'_>| Ok(ads::letters::due(tx)?);
+    let due = |tx: &mut store::Tx<'_>| Ok(ads::emails::due_digest(tx)?);
     let Some(id) = world.store.read(due).await? else {
         return Ok(false);
     };
     let site = command::ads::adviser(world)?.site;
-    let write = move |tx: &mut store::Tx<'_>| ads::letters::digest(tx, &site, id);
+    let write = move |tx: &mut store::Tx<'_>| ads::emails::queue_digest(tx, &site, id);
     world.store.write(write).await?;
     Ok(true)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Error, Fault, clock};
-use deliver::activity::{self, Home, Live};
+use deliver::activity::{self, ActivityConfig, LiveActivityReader};
 use deliver::streams::Hub;
 use edge::Shutdown;
 use network::emails::{self, Mailer};
@@ -108,16 +108,21 @@ const ENTRIES: i64 = 500;
 
 /// Queues for webhooks what the log tells of, and sends it to this node's open streams, until the
 /// signal to stop. Of several nodes one queues each part.
-pub(super) async fn follow_activity(world: World, hub: Hub, home: Home, shutdown: Shutdown) {
+pub(super) async fn follow_activity(
+    world: World,
+    hub: Hub,
+    home: ActivityConfig,
+    shutdown: Shutdown,
+) {
     let mut wake = world.store.subscribe_events();
     let each = if world.store.is_shared() {
         SHARED_EACH
     } else {
         ALONE_EACH
     };
-    let mut live = Live::new(Arc::clone(&world.store), hub, home);
+    let mut live = LiveActivityReader::new(Arc::clone(&world.store), hub, home);
     loop {
-        let streams = live.step();
+        let streams = live.poll_once();
         let (queued, sent) = tokio::join!(queue(&world, home), streams);
         if shutdown.is_triggered() {
             return;
@@ -141,12 +146,13 @@ pub(super) async fn follow_activity(world: World, hub: Hub, home: Home, shutdown
 }
 
 /// Whether there may be more to queue.
-async fn queue(world: &World, home: Home) -> Result<bool, Error> {
-    let behind = |tx: &mut store::Tx<'_>| Ok(activity::is_behind(tx)?);
+async fn queue(world: &World, home: ActivityConfig) -> Result<bool, Error> {
+    let behind = |tx: &mut store::Tx<'_>| Ok(activity::has_unread_entries(tx)?);
     if !world.store.read(behind).await? {
         return Ok(false);
     }
-    let follow = move |tx: &mut store::Tx<'_>| Ok(activity::follow(tx, ENTRIES, home)?);
+    let follow =
+        move |tx: &mut store::Tx<'_>| Ok(activity::enqueue_webhook_events(tx, ENTRIES, home)?);
     let read = world.store.write(follow).await?;
     Ok(i64::try_from(read).unwrap_or(ENTRIES) >= ENTRIES)
 }

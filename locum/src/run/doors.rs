@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::Secret;
 use bytes::Bytes;
-use deliver::webhooks::Desk;
+use deliver::webhooks::WebhookAdmin;
 use edge::{Listener, ListenerStats, Shutdown};
 use media::FileStore;
 use network::apps::{AuthConfig, Authenticator};
@@ -47,7 +47,7 @@ impl Doors {
         token: String,
         page_key: [u8; 32],
         files: FileStore,
-        webhooks: Desk,
+        webhooks: WebhookAdmin,
         shutdown: &Shutdown,
     ) -> Result<Self, Exit> {
         let (settings, store) = (&world.settings, &world.store);
@@ -208,9 +208,9 @@ fn config(settings: &Settings, listening: &Listening, page_key: [u8; 32]) -> Con
         warns_of_plain: settings.warns_of_plain,
         sends_mail: settings.mail.is_some(),
         ads: settings.ads.clone(),
-        streams: deliver::streams::Settings {
-            node: settings.node,
-            room: settings.stream_buffer,
+        streams: deliver::streams::StreamSettings {
+            node_id: settings.node,
+            buffer_bytes: settings.stream_buffer,
             keep_alive: settings.stream_keep_alive,
             problem_base: settings.problem_base.clone(),
         },

@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ads::discretion::Discretion;
 use ads::evaluator::Evaluator;
+use ads::size_disclosure::SizeDisclosure;
 use base::{Fault, clock};
-use deliver::webhooks::Desk;
+use deliver::webhooks::WebhookAdmin;
 use edge::Shutdown;
 use futures_util::future::OptionFuture;
 use network::search::PostSearch;
@@ -61,12 +61,12 @@ pub(crate) fn run(
         ..world
     };
     let page_key = doors::page_key(&world)?;
-    let discretion = Discretion {
-        least: world.settings.least_audience,
+    let discretion = SizeDisclosure {
+        min_size: world.settings.least_audience,
         key: page_key,
     };
     let world = World {
-        evaluator: Evaluator::discreet(Some(search), discretion),
+        evaluator: Evaluator::with_size_disclosure(Some(search), discretion),
         ..world
     };
     let outcome = runtime.block_on(Box::pin(live(&world, page_key, ready_fd, announce)));
@@ -101,7 +101,7 @@ async fn live(
     } = sockets;
     let ready = Ready::of(&listening);
     let shutdown = Shutdown::new();
-    let (desk, sender) = Desk::open(Arc::clone(&world.store), settings.webhooks.clone());
+    let (desk, sender) = WebhookAdmin::open(Arc::clone(&world.store), settings.webhooks.clone());
     let kept = files.clone();
     let doors = Doors::open(world, &listening, token, page_key, files, desk, &shutdown)?;
     let mailer = background::mailer(settings)?;

@@ -108,7 +108,7 @@ pub(crate) fn options(settings: &Settings, chance: Rng, keyring: Keyring) -> Sto
 pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
     wait(async {
         let store = Store::open(options).await?;
-        let indexes = ads::indexes();
+        let indexes = ads::record_indexes();
         let made = store.write(move |tx| Ok(store::records::sync_indexes(tx, &indexes)?));
         match made.await {
             Ok(()) => Ok(store),

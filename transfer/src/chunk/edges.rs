@@ -10,34 +10,38 @@ use store::graph::{self, RelationKind};
 use store::imports::{self, EdgeKind};
 use store::posts::PostState;
 
-use super::desk::{Desk, NOBODY};
+use super::batch_state::{ImportBatchState, UNKNOWN_USER};
 use super::{placeholders, posts};
-use crate::read::{Item, Like, edge_name};
+use crate::reader::{PreparedLike, PreparedRecord, edge_name};
 
 /// Bits of an id below its time.
-const LOW: i64 = (1 << 22) - 1;
+const ID_LOW_BITS: i64 = (1 << 22) - 1;
 
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<(), Fault> {
+pub(crate) fn store(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    items: &[PreparedRecord],
+) -> Result<(), Fault> {
     let likes = items.iter().filter_map(|item| match item {
-        Item::Like(one) => Some(one.like.post),
+        PreparedRecord::Like(one) => Some(one.like.post),
         _ => None,
     });
-    let unknown = likes.filter(|post| !desk.posts.contains_key(post));
+    let unknown = likes.filter(|post| !desk.known_posts.contains_key(post));
     let unknown = unknown.collect();
-    posts::look_up(tx, desk, unknown)?;
+    posts::load_known_posts(tx, desk, unknown)?;
     let waiting = imports::has_follow_requests(tx)?;
     let ends = items.iter().filter_map(|item| match item {
-        Item::Edge(EdgeKind::Follow | EdgeKind::Block, tie) => Some([tie.from, tie.to]),
+        PreparedRecord::Edge(EdgeKind::Follow | EdgeKind::Block, tie) => Some([tie.from, tie.to]),
         _ => None,
     });
-    let ends = ends.flatten().filter_map(|end| desk.person(end));
+    let ends = ends.flatten().filter_map(|end| desk.find_user(end));
     let ends: BTreeSet<UserId> = ends.collect();
     let ends: Vec<UserId> = ends.into_iter().collect();
-    desk.verified = follows::filter_verified(tx, &ends)?.into_iter().collect();
+    desk.verified_users = follows::filter_verified(tx, &ends)?.into_iter().collect();
     for item in items {
         match item {
-            Item::Edge(kind, tie) => {
-                let ends = (desk.person(tie.from), desk.person(tie.to));
+            PreparedRecord::Edge(kind, tie) => {
+                let ends = (desk.find_user(tie.from), desk.find_user(tie.to));
                 let (Some(from), Some(to)) = ends else {
                     let why = "nobody is known to own the archive";
                     desk.report
@@ -45,21 +49,21 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
                     continue;
                 };
                 let id = tie.id.unwrap_or_else(|| tx.next_id::<()>().get());
-                edge(tx, desk, *kind, (from, to), id)?;
+                store_edge(tx, desk, *kind, (from, to), id)?;
                 if waiting && *kind == EdgeKind::Follow {
                     graph::delete(tx, RelationKind::Request, from, to)?;
                 }
             }
-            Item::Like(one) => like(tx, desk, one)?,
+            PreparedRecord::Like(one) => store_like(tx, desk, one)?,
             _ => {}
         }
     }
     Ok(())
 }
 
-fn edge(
+fn store_edge(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
+    desk: &mut ImportBatchState,
     kind: EdgeKind,
     (from, to): (UserId, UserId),
     id: i64,
@@ -77,18 +81,18 @@ fn edge(
                     format!("from {from} to {to}")
                 });
         } else {
-            desk.report.know(name);
+            desk.report.count_known(name);
         }
         return Ok(());
     }
-    desk.came(id);
-    desk.report.take(name);
+    desk.track_id(id);
+    desk.report.count_stored(name);
     match kind {
-        EdgeKind::Follow => shift(desk, from, to, 1),
+        EdgeKind::Follow => shift_follow_counts(desk, from, to, 1),
         EdgeKind::Block => {
             for (from, to) in [(from, to), (to, from)] {
                 if imports::delete_follow_between(tx, from, to)? {
-                    shift(desk, from, to, -1);
+                    shift_follow_counts(desk, from, to, -1);
                 }
             }
         }
@@ -103,26 +107,30 @@ fn is_blocked(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<bool, Fault
         || graph::exists(tx, RelationKind::Block, other, one)?)
 }
 
-fn shift(desk: &mut Desk, from: UserId, to: UserId, by: i64) {
-    let verified = desk.verified.contains(&from);
-    desk.shift_user(from).following += by;
-    let followed = desk.shift_user(to);
+fn shift_follow_counts(desk: &mut ImportBatchState, from: UserId, to: UserId, by: i64) {
+    let verified = desk.verified_users.contains(&from);
+    desk.user_delta(from).following += by;
+    let followed = desk.user_delta(to);
     followed.followers += by;
     if verified {
         followed.verified_followers += by;
     }
 }
 
-fn like(tx: &mut Tx<'_>, desk: &mut Desk, one: &Like) -> Result<(), Fault> {
+fn store_like(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    one: &PreparedLike,
+) -> Result<(), Fault> {
     let like = &one.like;
-    let Some(user) = desk.person(like.user) else {
+    let Some(user) = desk.find_user(like.user) else {
         let why = "nobody is known to own the archive";
         desk.report
             .skip("like", why, || format!("post {}", like.post));
         return Ok(());
     };
     let post = PostId::new(like.post);
-    let seen = placeholders::ensure(tx, desk, post, NOBODY, one.draft.as_ref())?;
+    let seen = placeholders::ensure(tx, desk, post, UNKNOWN_USER, one.draft.as_ref())?;
     if seen.state == PostState::Deleted {
         desk.report.skip("like", "the post was deleted here", || {
             format!("post {post}")
@@ -130,11 +138,11 @@ fn like(tx: &mut Tx<'_>, desk: &mut Desk, one: &Like) -> Result<(), Fault> {
         return Ok(());
     }
     if imports::insert_like(tx, user, post, like_id(like.at_ms, user, post))? {
-        desk.shift_user(user).likes += 1;
-        desk.shift_post(post).likes += 1;
-        desk.report.take("like");
+        desk.user_delta(user).likes += 1;
+        desk.post_delta(post).likes += 1;
+        desk.report.count_stored("like");
     } else {
-        desk.report.know("like");
+        desk.report.count_known("like");
     }
     Ok(())
 }
@@ -145,5 +153,5 @@ fn like_id(at_ms: Option<i64>, user: UserId, post: PostId) -> i64 {
     let time = at_ms.map_or(post.get(), |at| first_snowflake_at(Time::from_ms(at)));
     let mixed = user.get().wrapping_mul(0x09e3_7799_b97f_4a7c) ^ post.get();
     let mixed = mixed.wrapping_mul(0x2545_f491_4f6c_dd1d);
-    (time & !LOW) | ((mixed >> 20) & LOW)
+    (time & !ID_LOW_BITS) | ((mixed >> 20) & ID_LOW_BITS)
 }

@@ -5,25 +5,29 @@ use base::{Fault, UserId};
 use store::Tx;
 use store::lists::{self, List};
 
-use super::desk::{Desk, NOBODY};
-use super::people;
-use crate::names;
-use crate::read::Item;
+use super::batch_state::{ImportBatchState, UNKNOWN_USER};
+use super::user_resolver;
+use crate::reader::PreparedRecord;
+use crate::sanitize;
 
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<(), Fault> {
+pub(crate) fn store(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    items: &[PreparedRecord],
+) -> Result<(), Fault> {
     for item in items {
         match item {
-            Item::List(told) => list(tx, desk, told)?,
-            Item::Member(told) => {
-                let Some(list) = lists::find_by_id(tx, told.list)? else {
+            PreparedRecord::List(imported) => store_list(tx, desk, imported)?,
+            PreparedRecord::Member(imported) => {
+                let Some(list) = lists::find_by_id(tx, imported.list)? else {
                     desk.report
                         .skip("list_member", "the list is not known", || {
-                            format!("list {}", told.list)
+                            format!("list {}", imported.list)
                         });
                     continue;
                 };
-                if let Some(user) = desk.person(Some(told.user)) {
-                    member(tx, desk, &list, user, told.id)?;
+                if let Some(user) = desk.find_user(Some(imported.user)) {
+                    store_list_member(tx, desk, &list, user, imported.id)?;
                 }
             }
             _ => {}
@@ -32,75 +36,79 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
     Ok(())
 }
 
-fn list(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<(), Fault> {
-    let owner = owner(tx, desk, told)?;
-    let name: String = told.name.chars().take(100).collect();
-    let known = match told.id {
+fn store_list(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &Told) -> Result<(), Fault> {
+    let owner = resolve_list_owner(tx, desk, imported)?;
+    let name: String = imported.name.chars().take(100).collect();
+    let known = match imported.id {
         Some(id) => lists::find_by_id(tx, id)?,
         None => lists::find_by_name(tx, owner, &name)?,
     };
-    let id = told.id.unwrap_or_else(|| tx.next_id::<()>().get());
+    let id = imported.id.unwrap_or_else(|| tx.next_id::<()>().get());
     let list = List {
         id,
         owner_id: owner,
         name,
-        description: told.description.chars().take(1_000).collect(),
-        private: told.private,
-        created_at: names::time_of(id),
+        description: imported.description.chars().take(1_000).collect(),
+        private: imported.private,
+        created_at: sanitize::time_from_id(id),
         deleted_at: None,
         member_count: 0,
         follower_count: 0,
         member_version: 0,
     };
-    let list = keep(tx, desk, list, known)?;
-    match (desk.owner, told.role) {
-        (Some(user), ArchivedListRole::Member) => member(tx, desk, &list, user, None),
-        (Some(user), ArchivedListRole::Subscribed) => reader(tx, desk, &list, user),
+    let list = insert_or_complete_list(tx, desk, list, known)?;
+    match (desk.owner, imported.role) {
+        (Some(user), ArchivedListRole::Member) => store_list_member(tx, desk, &list, user, None),
+        (Some(user), ArchivedListRole::Subscribed) => store_list_follow(tx, desk, &list, user),
         _ => Ok(()),
     }
 }
 
 /// Stores a list, or completes the one that is there; the one that is there then.
-fn keep(
+fn insert_or_complete_list(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
+    desk: &mut ImportBatchState,
     mut list: List,
     known: Option<List>,
 ) -> Result<List, Fault> {
     let Some(known) = known else {
         lists::insert(tx, &list)?;
-        desk.came(list.id);
-        desk.report.take("list");
+        desk.track_id(list.id);
+        desk.report.count_stored("list");
         return Ok(list);
     };
     list.id = known.id;
-    if list.owner_id != NOBODY && lists::complete_placeholder(tx, &list)? {
-        desk.report.take("list");
+    if list.owner_id != UNKNOWN_USER && lists::complete_placeholder(tx, &list)? {
+        desk.report.count_stored("list");
     } else {
-        desk.report.know("list");
+        desk.report.count_known("list");
     }
     Ok(known)
 }
 
 /// Whose a list is: as told by id or handle, or the archive's owner who made it.
-fn owner(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<UserId, Fault> {
-    if let Some(owner) = told.owner {
-        return Ok(desk.person(Some(owner)).unwrap_or(NOBODY));
+fn resolve_list_owner(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    imported: &Told,
+) -> Result<UserId, Fault> {
+    if let Some(owner) = imported.owner {
+        return Ok(desk.find_user(Some(owner)).unwrap_or(UNKNOWN_USER));
     }
-    if let Some(handle) = &told.owner_handle
-        && let Some(owner) = people::of_handle(tx, desk, handle)?
+    if let Some(handle) = &imported.owner_handle
+        && let Some(owner) = user_resolver::find_or_create_by_handle(tx, desk, handle)?
     {
         return Ok(owner);
     }
     let mine = desk
         .owner
-        .filter(|_| told.role == ArchivedListRole::Created);
-    Ok(mine.unwrap_or(NOBODY))
+        .filter(|_| imported.role == ArchivedListRole::Created);
+    Ok(mine.unwrap_or(UNKNOWN_USER))
 }
 
-fn member(
+fn store_list_member(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
+    desk: &mut ImportBatchState,
     list: &List,
     user: UserId,
     id: Option<i64>,
@@ -108,34 +116,39 @@ fn member(
     let kind = "list_member";
     let id = id.unwrap_or_else(|| tx.next_id::<()>().get());
     if list.deleted_at.is_some() {
-        deleted(desk, kind, list);
+        skip_deleted_list(desk, kind, list);
     } else if lists::add_member_with_id(tx, list, user, id)? {
-        desk.came(id);
-        desk.report.take(kind);
+        desk.track_id(id);
+        desk.report.count_stored(kind);
     } else {
-        desk.report.know(kind);
+        desk.report.count_known(kind);
     }
     Ok(())
 }
 
 /// The owner of the archive follows a list of somebody else.
-fn reader(tx: &mut Tx<'_>, desk: &mut Desk, list: &List, user: UserId) -> Result<(), Fault> {
+fn store_list_follow(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    list: &List,
+    user: UserId,
+) -> Result<(), Fault> {
     let kind = "list_follow";
     if list.deleted_at.is_some() {
-        deleted(desk, kind, list);
+        skip_deleted_list(desk, kind, list);
     } else if list.private {
         desk.report.skip(kind, "the list is private here", || {
             format!("list {}", list.id)
         });
     } else if lists::follow(tx, list.id, user)? {
-        desk.report.take(kind);
+        desk.report.count_stored(kind);
     } else {
-        desk.report.know(kind);
+        desk.report.count_known(kind);
     }
     Ok(())
 }
 
-fn deleted(desk: &mut Desk, kind: &str, list: &List) {
+fn skip_deleted_list(desk: &mut ImportBatchState, kind: &str, list: &List) {
     desk.report.skip(kind, "the list was deleted here", || {
         format!("list {}", list.id)
     });

@@ -6,22 +6,28 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::media::{self, Media};
 
-use super::desk::Desk;
-use crate::names;
-use crate::read::{Item, key_of};
+use super::batch_state::ImportBatchState;
+use crate::reader::{PreparedRecord, media_key};
+use crate::sanitize;
 
 /// Attachments that stand on a line of their own.
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<(), Fault> {
+pub(crate) fn store(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    items: &[PreparedRecord],
+) -> Result<(), Fault> {
     for item in items {
-        let Item::Media(one) = item else { continue };
+        let PreparedRecord::Media(one) = item else {
+            continue;
+        };
         let (file, path) = &**one;
-        let of_post = file.post.and_then(|post| desk.posts.get(&post));
+        let of_post = file.post.and_then(|post| desk.known_posts.get(&post));
         let owner = match file.owner {
-            Some(owner) => desk.person(Some(owner)),
+            Some(owner) => desk.find_user(Some(owner)),
             None => of_post.map(|seen| seen.author_id).or(desk.owner),
         };
         match owner {
-            Some(owner) => keep(tx, desk, &file.media, path, owner)?,
+            Some(owner) => store_attachment(tx, desk, &file.media, path, owner)?,
             None => desk.report.skip("media", "nobody is known to own it", || {
                 format!("media {}", file.media.id)
             }),
@@ -31,65 +37,65 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
 }
 
 /// Stores an attachment unless it is there.
-pub(crate) fn keep(
+pub(crate) fn store_attachment(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
-    told: &Told,
+    desk: &mut ImportBatchState,
+    imported: &Told,
     path: &str,
     owner: UserId,
 ) -> Result<(), Fault> {
-    let is_photo = told.kind == ArchivedMediaKind::Photo;
+    let is_photo = imported.kind == ArchivedMediaKind::Photo;
     let url = |wanted: bool| {
         if wanted {
-            told.url.clone()
+            imported.url.clone()
         } else {
             String::new()
         }
     };
-    let kind = match told.kind {
+    let kind = match imported.kind {
         ArchivedMediaKind::Photo => "photo",
         ArchivedMediaKind::Video => "video",
         ArchivedMediaKind::AnimatedGif => "animated_gif",
         ArchivedMediaKind::Subtitles => "subtitles",
     };
     let medium = Media {
-        media_key: key_of(told),
-        id: Id::new(told.id),
+        media_key: media_key(imported),
+        id: Id::new(imported.id),
         owner_id: owner,
         kind: kind.to_owned(),
         path: path.to_owned(),
         url: url(is_photo),
         preview_image_url: url(!is_photo),
-        width: i64::from(told.width),
-        height: i64::from(told.height),
-        duration_ms: told.duration_ms.unwrap_or(0),
-        alt_text: told.alt.clone().unwrap_or_default(),
-        variants: variants(told),
-        created_at: names::time_of(told.id),
-        content_type: told.content_type.clone(),
-        size: told.size.unwrap_or(0),
-        bit_rate: told.bit_rate.unwrap_or(0),
-        sizes: told.sizes.clone(),
-        uses: told.uses,
-        expires_at: told.expires_at_ms.map(Time::from_ms),
+        width: i64::from(imported.width),
+        height: i64::from(imported.height),
+        duration_ms: imported.duration_ms.unwrap_or(0),
+        alt_text: imported.alt.clone().unwrap_or_default(),
+        variants: variants_json(imported),
+        created_at: sanitize::time_from_id(imported.id),
+        content_type: imported.content_type.clone(),
+        size: imported.size.unwrap_or(0),
+        bit_rate: imported.bit_rate.unwrap_or(0),
+        sizes: imported.sizes.clone(),
+        uses: imported.uses,
+        expires_at: imported.expires_at_ms.map(Time::from_ms),
     };
     if media::insert(tx, &medium)? {
-        desk.came(told.id);
-        desk.report.take("media");
+        desk.track_id(imported.id);
+        desk.report.count_stored("media");
         return Ok(());
     }
-    desk.report.know("media");
+    desk.report.count_known("media");
     if !path.is_empty() {
         media::set_path(tx, &medium.media_key, path)?;
     }
     Ok(())
 }
 
-fn variants(told: &Told) -> String {
-    if told.variants.is_empty() {
+fn variants_json(imported: &Told) -> String {
+    if imported.variants.is_empty() {
         return String::new();
     }
-    let all = told.variants.iter().map(|variant| {
+    let all = imported.variants.iter().map(|variant| {
         let mut shown = json!({"content_type": variant.content_type, "url": variant.url});
         if let (Some(bitrate), Some(members)) = (variant.bitrate, shown.as_object_mut()) {
             members.insert("bit_rate".to_owned(), bitrate.into());

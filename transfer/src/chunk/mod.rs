@@ -1,15 +1,15 @@
 //! One chunk in one transaction: people first, then what they wrote, then what they think of it.
 
-mod desk;
+mod batch_state;
 mod edges;
 mod lists;
 mod media;
+mod messages;
 mod owner;
-mod people;
 mod placeholders;
+mod portable_rows;
 mod posts;
-mod rows;
-mod talks;
+mod user_resolver;
 mod users;
 
 use base::{Error, PostId};
@@ -17,59 +17,59 @@ use serde_json::json;
 use store::imports::{self, ImportProgress};
 use store::{Tx, event_log};
 
-pub(crate) use owner::owner;
+pub(crate) use owner::resolve_owner;
 
-use crate::import::Setup;
-use crate::read::{Chunk, Item, Prepared};
-use crate::report::Report;
-use desk::Desk;
+use crate::import::ImportContext;
+use crate::reader::{ImportChunk, PreparedPost, PreparedRecord};
+use crate::report::ImportReport;
+use batch_state::ImportBatchState;
 
 /// What became of a chunk.
-pub(crate) enum Stored {
+pub(crate) enum ChunkOutcome {
     /// It is stored; what has been done so far.
-    Done(Box<Report>),
+    Stored(Box<ImportReport>),
     /// Somebody else has stored it meanwhile.
-    Elsewhere,
+    StoredElsewhere,
 }
 
 /// Stores a chunk, and where the import goes on behind it.
 pub(crate) fn store(
     tx: &mut Tx<'_>,
-    chunk: &Chunk,
-    setup: &Setup,
-    so_far: &Report,
-) -> Result<Stored, Error> {
-    if !imports::claim_progress(tx, &setup.key, &chunk.before)? {
-        return Ok(Stored::Elsewhere);
+    chunk: &ImportChunk,
+    setup: &ImportContext,
+    so_far: &ImportReport,
+) -> Result<ChunkOutcome, Error> {
+    if !imports::claim_progress(tx, &setup.key, &chunk.start_position)? {
+        return Ok(ChunkOutcome::StoredElsewhere);
     }
-    let mut desk = Desk::new(setup.owner);
+    let mut desk = ImportBatchState::new(setup.owner);
     users::store(tx, &mut desk, &chunk.items)?;
-    people::resolve(tx, &mut desk, &chunk.items)?;
-    posts::store(tx, &mut desk, &posts_of(chunk))?;
+    user_resolver::resolve(tx, &mut desk, &chunk.items)?;
+    posts::store(tx, &mut desk, &posts_in_id_order(chunk))?;
     lists::store(tx, &mut desk, &chunk.items)?;
     edges::store(tx, &mut desk, &chunk.items)?;
     media::store(tx, &mut desk, &chunk.items)?;
-    talks::store(tx, &mut desk, &chunk.items)?;
-    rows::store(tx, &mut desk, &chunk.items)?;
-    desk.settle(tx, &setup.key)?;
-    tx.keep_ids_above(PostId::new(desk.highest));
-    announce(tx, &desk, setup)?;
+    messages::store(tx, &mut desk, &chunk.items)?;
+    portable_rows::store(tx, &mut desk, &chunk.items)?;
+    desk.flush_counters(tx, &setup.key)?;
+    tx.keep_ids_above(PostId::new(desk.max_id));
+    append_batch_event(tx, &desk, setup)?;
     let mut report = so_far.clone();
-    report.add(desk.report);
-    report.add(chunk.report.clone());
+    report.merge(desk.report);
+    report.merge(chunk.report.clone());
     let mark = ImportProgress {
-        position: chunk.after.clone(),
-        report: report.stored(),
+        position: chunk.next_position.clone(),
+        report: report.to_json_text(),
         finished: false,
     };
     imports::set_progress(tx, &setup.key, &mark)?;
-    Ok(Stored::Done(Box::new(report)))
+    Ok(ChunkOutcome::Stored(Box::new(report)))
 }
 
 /// The posts in the order of their ids, so that what is answered comes before the answer.
-fn posts_of(chunk: &Chunk) -> Vec<&Prepared> {
+fn posts_in_id_order(chunk: &ImportChunk) -> Vec<&PreparedPost> {
     let posts = chunk.items.iter().filter_map(|item| match item {
-        Item::Post(post) => Some(&**post),
+        PreparedRecord::Post(post) => Some(&**post),
         _ => None,
     });
     let mut posts: Vec<_> = posts.collect();
@@ -78,15 +78,21 @@ fn posts_of(chunk: &Chunk) -> Vec<&Prepared> {
 }
 
 /// Tells the log's followers once for the whole chunk: which posts came, and how much else.
-fn announce(tx: &mut Tx<'_>, desk: &Desk, setup: &Setup) -> Result<(), Error> {
-    if desk.report.taken.is_empty() && desk.report.placeholders == crate::Placeholders::default() {
+fn append_batch_event(
+    tx: &mut Tx<'_>,
+    desk: &ImportBatchState,
+    setup: &ImportContext,
+) -> Result<(), Error> {
+    if desk.report.taken.is_empty()
+        && desk.report.placeholders == crate::PlaceholderCounts::default()
+    {
         return Ok(());
     }
     let body = json!({
         "source": setup.key,
         "taken": desk.report.taken,
-        "first_post_id": desk.range.map(|range| range.0.to_string()),
-        "last_post_id": desk.range.map(|range| range.1.to_string()),
+        "first_post_id": desk.post_id_range.map(|range| range.0.to_string()),
+        "last_post_id": desk.post_id_range.map(|range| range.1.to_string()),
     });
     let owner = setup.owner.map_or(0, base::UserId::get);
     Ok(event_log::append(

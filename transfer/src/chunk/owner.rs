@@ -6,31 +6,31 @@ use base::{Fault, UserId};
 use store::users::{self, User, UserState};
 use store::{Tx, imports};
 
-use super::desk::Desk;
-use super::people::{self, Claim};
-use crate::names;
-use crate::options::Owner;
-use crate::report::Report;
+use super::batch_state::ImportBatchState;
+use super::user_resolver::{self, HandleClaim};
+use crate::options::ArchiveOwner;
+use crate::report::ImportReport;
+use crate::sanitize;
 
 /// Finds out who owns a source: whoever was asked for, or else the user with the account's id or
 /// handle, who is made when there is none. The inner error says why nobody can.
-pub(crate) fn owner(
+pub(crate) fn resolve_owner(
     tx: &mut Tx<'_>,
     account: Option<&ArchivedAccount>,
-    asked: Option<&Owner>,
-    report: &mut Report,
+    requested: Option<&ArchiveOwner>,
+    report: &mut ImportReport,
 ) -> Result<Result<Option<UserId>, String>, Fault> {
-    let here = match asked {
-        Some(Owner::Id(id)) => match users::find_by_id(tx, *id)? {
+    let here = match requested {
+        Some(ArchiveOwner::Id(id)) => match users::find_by_id(tx, *id)? {
             Some(user) => Some(user),
             None => return Ok(Err(format!("there is no user {id}"))),
         },
-        Some(Owner::Username(name)) if !is_valid_username(name) => {
+        Some(ArchiveOwner::Username(name)) if !is_valid_username(name) => {
             return Ok(Err(format!("{name:?} is no handle")));
         }
-        Some(Owner::Username(name)) => match users::find_by_username(tx, name)? {
+        Some(ArchiveOwner::Username(name)) => match users::find_by_username(tx, name)? {
             Some(user) => Some(user),
-            None => Some(make(tx, account, name)?),
+            None => Some(create_user(tx, account, name)?),
         },
         None => None,
     };
@@ -41,19 +41,19 @@ pub(crate) fn owner(
     let known = known.first().map(|(_, user)| *user);
     let here = match here {
         Some(here) => here,
-        None => match at_home(tx, account, known)? {
+        None => match find_local_user(tx, account, known)? {
             Some(here) => here,
-            None => make(tx, Some(account), &account.handle)?,
+            None => create_user(tx, Some(account), &account.handle)?,
         },
     };
-    match join(tx, account, &here, report)? {
+    match link_account(tx, account, &here, report)? {
         Ok(()) => Ok(Ok(Some(here.id))),
         Err(why) => Ok(Err(why)),
     }
 }
 
 /// The user whom the account was before, who has its id, or who has its handle.
-fn at_home(
+fn find_local_user(
     tx: &mut Tx<'_>,
     account: &ArchivedAccount,
     known: Option<UserId>,
@@ -73,7 +73,11 @@ fn at_home(
     Ok(same_handle.or(same_id))
 }
 
-fn make(tx: &mut Tx<'_>, account: Option<&ArchivedAccount>, username: &str) -> Result<User, Fault> {
+fn create_user(
+    tx: &mut Tx<'_>,
+    account: Option<&ArchivedAccount>,
+    username: &str,
+) -> Result<User, Fault> {
     let id = match account {
         Some(account) if users::find_by_id(tx, UserId::new(account.id))?.is_none() => {
             UserId::new(account.id)
@@ -84,21 +88,22 @@ fn make(tx: &mut Tx<'_>, account: Option<&ArchivedAccount>, username: &str) -> R
         Some(account) if account.created_at_ms > 0 => base::Time::from_ms(account.created_at_ms),
         _ => tx.now(),
     };
-    let mut desk = Desk::new(None);
-    let username = people::free_name(tx, &mut desk, id, username, Claim::Real)?;
+    let mut desk = ImportBatchState::new(None);
+    let username = user_resolver::claim_handle(tx, &mut desk, id, username, HandleClaim::Account)?;
     let mut user = User::new(id, &username, created_at);
-    user.name = names::display_name(account.map_or("", |account| &account.name), &username);
+    user.name =
+        sanitize::sanitize_display_name(account.map_or("", |account| &account.name), &username);
     users::insert(tx, &user, "")?;
     tx.keep_ids_above(id);
     Ok(user)
 }
 
 /// Makes the account and the user here one.
-fn join(
+fn link_account(
     tx: &mut Tx<'_>,
     account: &ArchivedAccount,
     here: &User,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<Result<(), String>, Fault> {
     if here.id.get() != account.id {
         match users::find_by_id(tx, UserId::new(account.id))? {
@@ -119,9 +124,15 @@ fn join(
     }
     if here.state == UserState::Placeholder {
         let mut user = here.clone();
-        let mut desk = Desk::new(None);
-        user.username = people::free_name(tx, &mut desk, here.id, &account.handle, Claim::Real)?;
-        user.name = names::display_name(&account.name, &user.username);
+        let mut desk = ImportBatchState::new(None);
+        user.username = user_resolver::claim_handle(
+            tx,
+            &mut desk,
+            here.id,
+            &account.handle,
+            HandleClaim::Account,
+        )?;
+        user.name = sanitize::sanitize_display_name(&account.name, &user.username);
         user.state = UserState::Active;
         if account.created_at_ms > 0 {
             user.created_at = base::Time::from_ms(account.created_at_ms);

@@ -7,24 +7,24 @@ use store::posts::{Post, PostState};
 use store::users::{self, User};
 use store::{Tx, imports};
 
-use super::desk::{Desk, NOBODY};
-use crate::names;
+use super::batch_state::{ImportBatchState, UNKNOWN_USER};
+use crate::sanitize;
 
 /// Makes sure that there is a row for a post, with what is known of its author and its text.
 pub(crate) fn ensure(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
+    desk: &mut ImportBatchState,
     id: PostId,
     author: UserId,
     text: Option<&PostTextDraft>,
 ) -> Result<ImportedPostSummary, Fault> {
-    match desk.posts.get(&id.get()).copied() {
-        None => add(tx, desk, id, author, text),
+    match desk.known_posts.get(&id.get()).copied() {
+        None => insert_placeholder(tx, desk, id, author, text),
         Some(seen) if seen.state == PostState::Placeholder => {
-            let better = seen.author_id == NOBODY && author != NOBODY;
+            let better = seen.author_id == UNKNOWN_USER && author != UNKNOWN_USER;
             let text = text.filter(|_| !seen.has_text);
             if better || text.is_some() {
-                return learn(tx, desk, seen, author, text);
+                return update_placeholder(tx, desk, seen, author, text);
             }
             Ok(seen)
         }
@@ -32,24 +32,24 @@ pub(crate) fn ensure(
     }
 }
 
-fn add(
+fn insert_placeholder(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
+    desk: &mut ImportBatchState,
     id: PostId,
     author: UserId,
     text: Option<&PostTextDraft>,
 ) -> Result<ImportedPostSummary, Fault> {
-    if author == NOBODY {
-        meet_nobody(tx, desk)?;
+    if author == UNKNOWN_USER {
+        ensure_unknown_user(tx, desk)?;
     }
-    let mut post = Post::placeholder(id, author, names::time_of(id.get()));
+    let mut post = Post::placeholder(id, author, sanitize::time_from_id(id.get()));
     if let Some(text) = text {
-        write(&mut post, text);
+        write_text(&mut post, text);
     }
     if !imports::insert_placeholder(tx, &post)? {
         return Err(Fault::new(format!("the post {id} came in between")));
     }
-    desk.came(id.get());
+    desk.track_id(id.get());
     desk.report.placeholders.posts += 1;
     let seen = ImportedPostSummary {
         id,
@@ -58,31 +58,31 @@ fn add(
         conversation_id: id,
         has_text: text.is_some(),
     };
-    desk.posts.insert(id.get(), seen);
+    desk.known_posts.insert(id.get(), seen);
     Ok(seen)
 }
 
-fn learn(
+fn update_placeholder(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
+    desk: &mut ImportBatchState,
     mut seen: ImportedPostSummary,
     author: UserId,
     text: Option<&PostTextDraft>,
 ) -> Result<ImportedPostSummary, Fault> {
-    let mut post = Post::placeholder(seen.id, author, names::time_of(seen.id.get()));
+    let mut post = Post::placeholder(seen.id, author, sanitize::time_from_id(seen.id.get()));
     if let Some(text) = text {
-        write(&mut post, text);
+        write_text(&mut post, text);
     }
     imports::complete_placeholder(tx, &post)?;
-    if seen.author_id == NOBODY {
+    if seen.author_id == UNKNOWN_USER {
         seen.author_id = author;
     }
     seen.has_text |= text.is_some();
-    desk.posts.insert(seen.id.get(), seen);
+    desk.known_posts.insert(seen.id.get(), seen);
     Ok(seen)
 }
 
-fn write(post: &mut Post, text: &PostTextDraft) {
+fn write_text(post: &mut Post, text: &PostTextDraft) {
     let ComposedText {
         text,
         lang,
@@ -97,18 +97,25 @@ fn write(post: &mut Post, text: &PostTextDraft) {
 }
 
 /// Whoever wrote what nobody tells the author of.
-fn meet_nobody(tx: &mut Tx<'_>, desk: &mut Desk) -> Result<(), Fault> {
-    if desk.people.contains_key(&NOBODY.get()) {
+fn ensure_unknown_user(tx: &mut Tx<'_>, desk: &mut ImportBatchState) -> Result<(), Fault> {
+    if desk.users_by_source_id.contains_key(&UNKNOWN_USER.get()) {
         return Ok(());
     }
-    if users::find_by_id(tx, NOBODY)?.is_none() {
-        let username = super::people::free_name(tx, desk, NOBODY, "", super::people::Claim::Told)?;
-        let mut nobody = User::new(NOBODY, &username, names::time_of(0));
+    if users::find_by_id(tx, UNKNOWN_USER)?.is_none() {
+        let username = super::user_resolver::claim_handle(
+            tx,
+            desk,
+            UNKNOWN_USER,
+            "",
+            super::user_resolver::HandleClaim::Mention,
+        )?;
+        let mut nobody = User::new(UNKNOWN_USER, &username, sanitize::time_from_id(0));
         "Unknown".clone_into(&mut nobody.name);
         nobody.state = users::UserState::Placeholder;
         users::insert(tx, &nobody, "")?;
         desk.report.placeholders.users += 1;
     }
-    desk.people.insert(NOBODY.get(), NOBODY);
+    desk.users_by_source_id
+        .insert(UNKNOWN_USER.get(), UNKNOWN_USER);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Posts: new ones, and those that a placeholder was waiting for.
 
-mod build;
+mod post_row;
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,17 @@ use store::Tx;
 use store::imports::{self, ImportedPostSummary};
 use store::posts::{self, NewPostDetails, PostState};
 
-use super::desk::{Desk, NOBODY};
-use super::{media, people, placeholders};
-use crate::read::Prepared;
-use build::{Place, build};
+use super::batch_state::{ImportBatchState, UNKNOWN_USER};
+use super::{media, placeholders, user_resolver};
+use crate::reader::PreparedPost;
+use post_row::{PostReferences, build_post_row};
 
 /// Stores posts, which come in the order of their ids.
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, all: &[&Prepared]) -> Result<(), Fault> {
+pub(crate) fn store(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    all: &[&PreparedPost],
+) -> Result<(), Fault> {
     let mut ids = BTreeSet::new();
     for post in all {
         let post = &post.post;
@@ -25,48 +29,58 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, all: &[&Prepared]) -> Resu
         ids.extend(targets.into_iter().flatten());
         ids.extend(&post.edit_history);
     }
-    look_up(tx, desk, ids.into_iter().collect())?;
-    all.iter().try_for_each(|post| store_one(tx, desk, post))
+    load_known_posts(tx, desk, ids.into_iter().collect())?;
+    all.iter().try_for_each(|post| store_post(tx, desk, post))
 }
 
 /// Finds out which posts are there.
-pub(super) fn look_up(tx: &mut Tx<'_>, desk: &mut Desk, ids: Vec<i64>) -> Result<(), Fault> {
+pub(super) fn load_known_posts(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    ids: Vec<i64>,
+) -> Result<(), Fault> {
     let seen = imports::find_posts(tx, &ids)?;
-    desk.posts
+    desk.known_posts
         .extend(seen.into_iter().map(|seen| (seen.id.get(), seen)));
     Ok(())
 }
 
-fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fault> {
-    let id = told.post.id;
-    let there = desk.posts.get(&id).copied();
+fn store_post(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    imported: &PreparedPost,
+) -> Result<(), Fault> {
+    let id = imported.post.id;
+    let there = desk.known_posts.get(&id).copied();
     if there.is_some_and(|seen| seen.state != PostState::Placeholder) {
-        desk.report.know("post");
+        desk.report.count_known("post");
         return Ok(());
     }
-    let Some(author) = desk.person(told.post.author) else {
-        return store_orphan(tx, desk, told);
+    let Some(author) = desk.find_user(imported.post.author) else {
+        return store_orphan(tx, desk, imported);
     };
-    let place = place(tx, desk, told, author)?;
-    let keys = store_media(tx, desk, told, author)?;
-    let (post, mentioned) = build(tx, desk, told, author, &place, keys)?;
+    let place = resolve_references(tx, desk, imported, author)?;
+    let keys = store_media(tx, desk, imported, author)?;
+    let (post, mentioned) = build_post_row(tx, desk, imported, author, &place, keys)?;
     let beside = NewPostDetails {
-        imported_likes: told.post.like_count.max(0),
-        imported_reposts: told.post.repost_count.max(0),
-        direct_message_deep_link: told.post.message_link.clone(),
+        imported_likes: imported.post.like_count.max(0),
+        imported_reposts: imported.post.repost_count.max(0),
+        direct_message_deep_link: imported.post.message_link.clone(),
         ..NewPostDetails::default()
     };
     let stored = match there {
         None => posts::insert_without_counts(tx, &post, &beside)?,
-        Some(_) => is_free(tx, &post)? && posts::replace_placeholder(tx, &post, &beside)?,
+        Some(_) => {
+            may_fill_placeholder(tx, &post)? && posts::replace_placeholder(tx, &post, &beside)?
+        }
     };
     if !stored {
         let why = "its author reposted the same post already";
         desk.report.skip("post", why, || format!("post {id}"));
         return Ok(());
     }
-    desk.post_came(id);
-    desk.report.take("post");
+    desk.track_post(id);
+    desk.report.count_stored("post");
     let seen = ImportedPostSummary {
         id: post.id,
         author_id: author,
@@ -74,13 +88,13 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fa
         conversation_id: post.conversation_id,
         has_text: true,
     };
-    desk.posts.insert(id, seen);
+    desk.known_posts.insert(id, seen);
     if there.is_some() {
         desk.report.placeholders.completed_posts += 1;
-        pass_on(tx, desk, &seen)?;
+        propagate_conversation(tx, desk, &seen)?;
     }
     if post.state == PostState::Live {
-        desk.count(&post, 1);
+        desk.count_post(&post, 1);
         for user in mentioned {
             imports::insert_mention(tx, user, post.id)?;
         }
@@ -89,7 +103,7 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fa
 }
 
 /// A repost may be put in the place of its placeholder unless there is another one like it.
-fn is_free(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fault> {
+fn may_fill_placeholder(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fault> {
     match post.repost_of_id {
         Some(source) => Ok(!imports::has_reposted(
             tx,
@@ -102,71 +116,86 @@ fn is_free(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fault> {
 }
 
 /// A post without an author is a placeholder with a text.
-fn store_orphan(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fault> {
-    let id = PostId::new(told.post.id);
-    placeholders::ensure(tx, desk, id, NOBODY, Some(&told.draft))?;
+fn store_orphan(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    imported: &PreparedPost,
+) -> Result<(), Fault> {
+    let id = PostId::new(imported.post.id);
+    placeholders::ensure(tx, desk, id, UNKNOWN_USER, Some(&imported.draft))?;
     let why = "its author is not told: a placeholder keeps its text";
     desk.report.skip("post", why, || format!("post {id}"));
     Ok(())
 }
 
 /// Makes sure that what the post points to is there, and finds its place among its versions.
-fn place(
+fn resolve_references(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
-    told: &Prepared,
+    desk: &mut ImportBatchState,
+    imported: &PreparedPost,
     author: UserId,
-) -> Result<Place, Fault> {
-    let post = &told.post;
-    let mut place = Place::default();
-    let addressee = post.in_reply_to_user.and_then(|id| desk.person(Some(id)));
+) -> Result<PostReferences, Fault> {
+    let post = &imported.post;
+    let mut place = PostReferences::default();
+    let addressee = post
+        .in_reply_to_user
+        .and_then(|id| desk.find_user(Some(id)));
     if let Some(parent) = post.in_reply_to_post.filter(|parent| *parent != post.id) {
         let parent = PostId::new(parent);
-        let whose = addressee.unwrap_or(NOBODY);
-        let seen = placeholders::ensure(tx, desk, parent, whose, None)?;
+        let addressee_id = addressee.unwrap_or(UNKNOWN_USER);
+        let seen = placeholders::ensure(tx, desk, parent, addressee_id, None)?;
         place.parent = Some(seen);
     }
     let parent_author = place.parent.map(|seen| seen.author_id);
-    let parent_author = parent_author.filter(|author| *author != NOBODY);
+    let parent_author = parent_author.filter(|author| *author != UNKNOWN_USER);
     place.addressee = addressee.or(parent_author);
     if let Some(quoted) = post.quoted_post.filter(|quoted| *quoted != post.id) {
-        placeholders::ensure(tx, desk, PostId::new(quoted), NOBODY, None)?;
+        placeholders::ensure(tx, desk, PostId::new(quoted), UNKNOWN_USER, None)?;
         place.quoted = Some(PostId::new(quoted));
     }
     if let Some(repost) = &post.repost_of {
-        let whose = match repost.author {
-            Some(author) => desk.person(Some(author)),
-            None => people::of_handle(tx, desk, &repost.handle)?,
+        let source_author = match repost.author {
+            Some(author) => desk.find_user(Some(author)),
+            None => user_resolver::find_or_create_by_handle(tx, desk, &repost.handle)?,
         };
         let source = repost.id.filter(|source| *source != post.id);
         let source = source.map_or_else(|| tx.next_id(), PostId::new);
-        let text = told.source.as_ref();
+        let text = imported.source.as_ref();
         let text = text.filter(|_| !repost.text.is_empty());
-        placeholders::ensure(tx, desk, source, whose.unwrap_or(NOBODY), text)?;
+        placeholders::ensure(
+            tx,
+            desk,
+            source,
+            source_author.unwrap_or(UNKNOWN_USER),
+            text,
+        )?;
         place.source = Some(source);
     }
-    versions(tx, desk, told, author, &mut place)?;
+    resolve_versions(tx, desk, imported, author, &mut place)?;
     Ok(place)
 }
 
 /// The newest version that is there is the live one, in whatever order they come.
-fn versions(
+fn resolve_versions(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
-    told: &Prepared,
+    desk: &mut ImportBatchState,
+    imported: &PreparedPost,
     author: UserId,
-    place: &mut Place,
+    place: &mut PostReferences,
 ) -> Result<(), Fault> {
-    let post = &told.post;
+    let post = &imported.post;
     let Some(root) = post.edit_history.iter().min().copied() else {
         return Ok(());
     };
     let root = PostId::new(root);
     place.root = Some(root);
-    let conversation = desk.posts.get(&root.get()).map(|seen| seen.conversation_id);
+    let conversation = desk
+        .known_posts
+        .get(&root.get())
+        .map(|seen| seen.conversation_id);
     place.root_conversation = conversation;
     for version in &post.edit_history {
-        let Some(seen) = desk.posts.get(version).copied() else {
+        let Some(seen) = desk.known_posts.get(version).copied() else {
             continue;
         };
         let is_version = matches!(seen.state, PostState::Live | PostState::Superseded);
@@ -176,15 +205,15 @@ fn versions(
         if *version > post.id {
             place.superseded = true;
         } else if *version < post.id && seen.state == PostState::Live {
-            supersede(tx, desk, seen, root)?;
+            supersede_version(tx, desk, seen, root)?;
         }
     }
     Ok(())
 }
 
-fn supersede(
+fn supersede_version(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
+    desk: &mut ImportBatchState,
     seen: ImportedPostSummary,
     root: PostId,
 ) -> Result<(), Fault> {
@@ -192,8 +221,8 @@ fn supersede(
         return Ok(());
     };
     imports::mark_superseded(tx, seen.id, root)?;
-    desk.count(&old, -1);
-    desk.posts.insert(
+    desk.count_post(&old, -1);
+    desk.known_posts.insert(
         seen.id.get(),
         ImportedPostSummary {
             state: PostState::Superseded,
@@ -205,14 +234,14 @@ fn supersede(
 
 fn store_media(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
-    told: &Prepared,
+    desk: &mut ImportBatchState,
+    imported: &PreparedPost,
     author: UserId,
 ) -> Result<String, Fault> {
-    let mut keys: Vec<String> = Vec::with_capacity(told.post.media.len());
-    for (attached, path) in told.post.media.iter().zip(&told.paths) {
-        media::keep(tx, desk, attached, path, author)?;
-        let key = crate::read::key_of(attached);
+    let mut keys: Vec<String> = Vec::with_capacity(imported.post.media.len());
+    for (attached, path) in imported.post.media.iter().zip(&imported.paths) {
+        media::store_attachment(tx, desk, attached, path, author)?;
+        let key = crate::reader::media_key(attached);
         if !keys.contains(&key) {
             keys.push(key);
         }
@@ -221,7 +250,11 @@ fn store_media(
 }
 
 /// Tells the answers to a post that has become known which conversation they belong to.
-fn pass_on(tx: &mut Tx<'_>, desk: &mut Desk, root: &ImportedPostSummary) -> Result<(), Fault> {
+fn propagate_conversation(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    root: &ImportedPostSummary,
+) -> Result<(), Fault> {
     if root.conversation_id == root.id {
         return Ok(());
     }
@@ -230,7 +263,7 @@ fn pass_on(tx: &mut Tx<'_>, desk: &mut Desk, root: &ImportedPostSummary) -> Resu
         let children = imports::list_replies(tx, &parents)?;
         for child in &children {
             imports::set_conversation(tx, *child, root.conversation_id)?;
-            if let Some(seen) = desk.posts.get_mut(child) {
+            if let Some(seen) = desk.known_posts.get_mut(child) {
                 seen.conversation_id = root.conversation_id;
             }
         }

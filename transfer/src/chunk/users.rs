@@ -8,118 +8,140 @@ use network::compose::render_profile_entities;
 use store::users::{self, User, UserState};
 use store::{Tx, imports};
 
-use super::desk::Desk;
-use super::people::{self, Claim};
-use crate::names;
-use crate::read::Item;
+use super::batch_state::ImportBatchState;
+use super::user_resolver::{self, HandleClaim};
+use crate::reader::PreparedRecord;
+use crate::sanitize;
 
 /// In characters; a biography and a place are cut there.
-const LONGEST: usize = 1_000;
+const MAX_PROFILE_FIELD_CHARS: usize = 1_000;
 
 /// Stores the accounts of a chunk, those within posts included, each once.
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<(), Fault> {
-    let mut told: BTreeMap<i64, &Told> = BTreeMap::new();
+pub(crate) fn store(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    items: &[PreparedRecord],
+) -> Result<(), Fault> {
+    let mut accounts: BTreeMap<i64, &Told> = BTreeMap::new();
     for item in items {
         match item {
-            Item::Profile(profile) => store_profile(tx, desk, profile)?,
-            Item::User(user) if told.insert(user.id, user).is_some() => desk.report.know("user"),
-            Item::Post(post) => {
+            PreparedRecord::Profile(profile) => store_profile(tx, desk, profile)?,
+            PreparedRecord::User(user) if accounts.insert(user.id, user).is_some() => {
+                desk.report.count_known("user")
+            }
+            PreparedRecord::Post(post) => {
                 if let Some(user) = post.post.user.as_deref() {
-                    told.entry(user.id).or_insert(user);
+                    accounts.entry(user.id).or_insert(user);
                 }
             }
             _ => {}
         }
     }
-    let ids: Vec<i64> = told.keys().copied().collect();
-    desk.people.extend(imports::find_aliases(tx, &ids)?);
-    for (id, user) in told {
-        let here = desk.people.get(&id).copied();
+    let ids: Vec<i64> = accounts.keys().copied().collect();
+    desk.users_by_source_id
+        .extend(imports::find_aliases(tx, &ids)?);
+    for (id, user) in accounts {
+        let here = desk.users_by_source_id.get(&id).copied();
         let here = here.unwrap_or(UserId::new(id));
         store_user(tx, desk, here, user)?;
-        desk.people.insert(id, here);
+        desk.users_by_source_id.insert(id, here);
     }
     Ok(())
 }
 
-fn store_user(tx: &mut Tx<'_>, desk: &mut Desk, id: UserId, told: &Told) -> Result<(), Fault> {
+fn store_user(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    id: UserId,
+    imported: &Told,
+) -> Result<(), Fault> {
     let Some(mut user) = users::find_by_id(tx, id)? else {
-        let username = free_name(tx, desk, id, told)?;
-        let mut user = User::new(id, &username, created_at(id, told));
-        fill(&mut user, told);
+        let username = claim_user_handle(tx, desk, id, imported)?;
+        let mut user = User::new(id, &username, created_at(id, imported));
+        fill_user(&mut user, imported);
         users::insert(tx, &user, "")?;
         if user.pinned_post_id.is_some() {
             users::update(tx, &user)?;
         }
-        desk.came(id.get());
-        desk.report.take("user");
+        desk.track_id(id.get());
+        desk.report.count_stored("user");
         return Ok(());
     };
     if user.state == UserState::Placeholder {
-        user.username = free_name(tx, desk, id, told)?;
-        user.created_at = created_at(id, told);
+        user.username = claim_user_handle(tx, desk, id, imported)?;
+        user.created_at = created_at(id, imported);
         user.state = UserState::Active;
-        fill(&mut user, told);
+        fill_user(&mut user, imported);
         users::update(tx, &user)?;
         desk.report.placeholders.completed_users += 1;
-        desk.report.take("user");
+        desk.report.count_stored("user");
         return Ok(());
     }
-    desk.report.know("user");
-    enrich(tx, desk, user, &Facts::of(told))
+    desk.report.count_known("user");
+    enrich_profile(tx, desk, user, &ProfileFields::from_archive_user(imported))
 }
 
-fn free_name(tx: &mut Tx<'_>, desk: &mut Desk, id: UserId, told: &Told) -> Result<String, Fault> {
-    let username = people::free_name(tx, desk, id, &told.handle, Claim::Real)?;
-    if username != told.handle {
+fn claim_user_handle(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    id: UserId,
+    imported: &Told,
+) -> Result<String, Fault> {
+    let username =
+        user_resolver::claim_handle(tx, desk, id, &imported.handle, HandleClaim::Account)?;
+    if username != imported.handle {
         desk.report.remark(format!(
             "the handle of @{} ({id}) is taken or none: they are @{username} here",
-            told.handle
+            imported.handle
         ));
     }
-    desk.handles.remove(&username.to_ascii_lowercase());
+    desk.users_by_handle.remove(&username.to_ascii_lowercase());
     Ok(username)
 }
 
-fn created_at(id: UserId, told: &Told) -> Time {
-    if told.created_at_ms > 0 {
-        Time::from_ms(told.created_at_ms)
+fn created_at(id: UserId, imported: &Told) -> Time {
+    if imported.created_at_ms > 0 {
+        Time::from_ms(imported.created_at_ms)
     } else {
-        names::time_of(id.get())
+        sanitize::time_from_id(id.get())
     }
 }
 
-fn fill(user: &mut User, told: &Told) {
-    user.name = names::display_name(&told.name, &user.username);
-    user.protected = told.protected;
-    user.verified = told.verified;
-    let plain = if told.verified { "blue" } else { "none" };
-    let mark = one_of(
-        &told.verified_type,
+fn fill_user(user: &mut User, imported: &Told) {
+    user.name = sanitize::sanitize_display_name(&imported.name, &user.username);
+    user.protected = imported.protected;
+    user.verified = imported.verified;
+    let plain = if imported.verified { "blue" } else { "none" };
+    let mark = find_word(
+        &imported.verified_type,
         &["blue", "business", "government", "none"],
     );
     mark.unwrap_or(plain).clone_into(&mut user.verified_type);
-    let level = one_of(
-        &told.subscription_type,
+    let level = find_word(
+        &imported.subscription_type,
         &["Basic", "Premium", "PremiumPlus"],
     );
     level
         .unwrap_or("None")
         .clone_into(&mut user.subscription_type);
-    user.parody = told.parody;
-    user.is_identity_verified = told.identity_verified;
-    user.receives_dm = !told.refuses_messages;
-    names::json(&told.affiliation).clone_into(&mut user.affiliation);
-    names::json(&told.withheld).clone_into(&mut user.withheld);
-    user.pinned_post_id = told.pinned_post.map(PostId::new);
-    Facts::of(told).complete(user);
+    user.parody = imported.parody;
+    user.is_identity_verified = imported.identity_verified;
+    user.receives_dm = !imported.refuses_messages;
+    sanitize::valid_json_or_empty(&imported.affiliation).clone_into(&mut user.affiliation);
+    sanitize::valid_json_or_empty(&imported.withheld).clone_into(&mut user.withheld);
+    user.pinned_post_id = imported.pinned_post.map(PostId::new);
+    ProfileFields::from_archive_user(imported).fill_empty_fields(user);
 }
 
-fn one_of<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
+fn find_word<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     words.contains(&text).then_some(text)
 }
 
-fn store_profile(tx: &mut Tx<'_>, desk: &mut Desk, profile: &ArchivedProfile) -> Result<(), Fault> {
+fn store_profile(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    profile: &ArchivedProfile,
+) -> Result<(), Fault> {
     let owner = match desk.owner {
         Some(owner) => users::find_by_id(tx, owner)?,
         None => None,
@@ -129,19 +151,19 @@ fn store_profile(tx: &mut Tx<'_>, desk: &mut Desk, profile: &ArchivedProfile) ->
             .skip("profile", "nobody is known to own it", String::new);
         return Ok(());
     };
-    desk.report.take("profile");
-    let facts = Facts {
+    desk.report.count_stored("profile");
+    let facts = ProfileFields {
         description: &profile.bio,
         location: &profile.location,
         url: &profile.website,
         picture: &profile.avatar_url,
         banner: &profile.header_url,
     };
-    enrich(tx, desk, owner, &facts)
+    enrich_profile(tx, desk, owner, &facts)
 }
 
 /// What fills an empty place of a profile.
-struct Facts<'a> {
+struct ProfileFields<'a> {
     description: &'a str,
     location: &'a str,
     url: &'a str,
@@ -149,19 +171,19 @@ struct Facts<'a> {
     banner: &'a str,
 }
 
-impl<'a> Facts<'a> {
-    fn of(told: &'a Told) -> Self {
+impl<'a> ProfileFields<'a> {
+    fn from_archive_user(imported: &'a Told) -> Self {
         Self {
-            description: &told.bio,
-            location: &told.location,
-            url: &told.website,
-            picture: &told.avatar_url,
-            banner: &told.banner_url,
+            description: &imported.bio,
+            location: &imported.location,
+            url: &imported.website,
+            picture: &imported.avatar_url,
+            banner: &imported.banner_url,
         }
     }
 
     /// Puts what is told where nothing stands; whether anything was put.
-    fn complete(&self, user: &mut User) -> bool {
+    fn fill_empty_fields(&self, user: &mut User) -> bool {
         let places = [
             (&mut user.description, self.description),
             (&mut user.location, self.location),
@@ -172,7 +194,7 @@ impl<'a> Facts<'a> {
         let mut changed = false;
         for (place, fact) in places {
             if place.is_empty() && !fact.is_empty() {
-                *place = fact.chars().take(LONGEST).collect();
+                *place = fact.chars().take(MAX_PROFILE_FIELD_CHARS).collect();
                 changed = true;
             }
         }
@@ -184,13 +206,14 @@ impl<'a> Facts<'a> {
 }
 
 /// Completes a user who is here; nothing that stands is written over.
-fn enrich(
+fn enrich_profile(
     tx: &mut Tx<'_>,
-    desk: &mut Desk,
+    desk: &mut ImportBatchState,
     mut user: User,
-    facts: &Facts<'_>,
+    facts: &ProfileFields<'_>,
 ) -> Result<(), Fault> {
-    if matches!(user.state, UserState::Deleted | UserState::Suspended) || !facts.complete(&mut user)
+    if matches!(user.state, UserState::Deleted | UserState::Suspended)
+        || !facts.fill_empty_fields(&mut user)
     {
         return Ok(());
     }

@@ -13,12 +13,12 @@ use store::media::{self, Media};
 use store::portable_tables::{self, CellValue, PortableTable};
 use store::{Tx, lists};
 
-use super::{PAGE, Page, page_of};
-use crate::read::file_name;
-use crate::rows;
+use super::{ExportPage, PAGE_SIZE, build_page};
+use crate::portable_rows;
+use crate::reader::file_name;
 
-pub(super) fn lists(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Error> {
-    let lists = lists::list(tx, after, PAGE)?;
+pub(super) fn load_lists(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>, Error> {
+    let lists = lists::list(tx, after, PAGE_SIZE)?;
     let records = lists.iter().map(|list| {
         ArchiveRecord::List(ArchivedList {
             id: Some(list.id),
@@ -30,11 +30,14 @@ pub(super) fn lists(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Error> {
         })
     });
     let records = records.collect();
-    Ok(page_of(&lists, |list| list.id, records))
+    Ok(build_page(&lists, |list| list.id, records))
 }
 
-pub(super) fn members(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Error> {
-    let members = lists::list_all_members(tx, after, PAGE)?;
+pub(super) fn load_list_members(
+    tx: &mut Tx<'_>,
+    after: IdPair,
+) -> Result<ExportPage<IdPair>, Error> {
+    let members = lists::list_all_members(tx, after, PAGE_SIZE)?;
     let records = members
         .iter()
         .map(|((list, user), id)| {
@@ -45,11 +48,15 @@ pub(super) fn members(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Er
             })
         })
         .collect();
-    Ok(page_of(&members, |(pair, _)| *pair, records))
+    Ok(build_page(&members, |(pair, _)| *pair, records))
 }
 
-pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair) -> Result<Page<IdPair>, Error> {
-    let edges = exports::list_edges(tx, kind, after, PAGE)?;
+pub(super) fn load_edges(
+    tx: &mut Tx<'_>,
+    kind: EdgeKind,
+    after: IdPair,
+) -> Result<ExportPage<IdPair>, Error> {
+    let edges = exports::list_edges(tx, kind, after, PAGE_SIZE)?;
     let line = match kind {
         EdgeKind::Follow => ArchiveRecord::Follow,
         EdgeKind::Block => ArchiveRecord::Block,
@@ -65,11 +72,11 @@ pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair) -> Result<Pa
         })
     });
     let records = records.collect();
-    Ok(page_of(&edges, |(pair, _)| *pair, records))
+    Ok(build_page(&edges, |(pair, _)| *pair, records))
 }
 
-pub(super) fn likes(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Error> {
-    let likes = exports::list_likes(tx, after, PAGE)?;
+pub(super) fn load_likes(tx: &mut Tx<'_>, after: IdPair) -> Result<ExportPage<IdPair>, Error> {
+    let likes = exports::list_likes(tx, after, PAGE_SIZE)?;
     let records = likes.iter().map(|like| {
         ArchiveRecord::Like(ArchivedLike {
             user: Some(like.user_id.get()),
@@ -79,39 +86,42 @@ pub(super) fn likes(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Erro
         })
     });
     let records = records.collect();
-    Ok(page_of(
+    Ok(build_page(
         &likes,
         |like| (like.user_id.get(), like.post_id.get()),
         records,
     ))
 }
 
-pub(super) fn media(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Error> {
-    let media = media::list(tx, after, PAGE)?;
+pub(super) fn load_media(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>, Error> {
+    let media = media::list(tx, after, PAGE_SIZE)?;
     let records = media.iter().map(|medium| {
         ArchiveRecord::Media(ArchivedAttachment {
             post: None,
             owner: Some(medium.owner_id.get()).filter(|owner| *owner != 0),
-            media: attachment(medium),
+            media: attachment_from_media(medium),
         })
     });
     let records = records.collect();
-    Ok(page_of(&media, |medium| medium.id.get(), records))
+    Ok(build_page(&media, |medium| medium.id.get(), records))
 }
 
 /// Rows of a carried table.
-pub(super) fn rows(
+pub(super) fn load_table_rows(
     tx: &mut Tx<'_>,
     table: &'static PortableTable,
     after: &[CellValue],
-) -> Result<Page<Vec<CellValue>>, Error> {
-    let rows = portable_tables::page_after(tx, table, after, PAGE)?;
-    let records = rows.iter().map(|row| rows::to_line(table, row)).collect();
-    Ok(page_of(&rows, |row| table.row_key(row), records))
+) -> Result<ExportPage<Vec<CellValue>>, Error> {
+    let rows = portable_tables::page_after(tx, table, after, PAGE_SIZE)?;
+    let records = rows
+        .iter()
+        .map(|row| portable_rows::to_line(table, row))
+        .collect();
+    Ok(build_page(&rows, |row| table.row_key(row), records))
 }
 
 /// An attachment as it stands in a line.
-pub(super) fn attachment(medium: &Media) -> Attachment {
+pub(super) fn attachment_from_media(medium: &Media) -> Attachment {
     let pixels = |number: i64| u32::try_from(number).unwrap_or(0);
     let kind = match medium.kind.as_str() {
         "video" => ArchivedMediaKind::Video,
@@ -136,7 +146,7 @@ pub(super) fn attachment(medium: &Media) -> Attachment {
         width: pixels(medium.width),
         height: pixels(medium.height),
         duration_ms: Some(medium.duration_ms).filter(|ms| *ms > 0),
-        variants: variants(&medium.variants),
+        variants: parse_variants(&medium.variants),
         content_type: medium.content_type.clone(),
         size: Some(medium.size).filter(|size| *size > 0),
         bit_rate: Some(medium.bit_rate).filter(|rate| *rate > 0),
@@ -146,7 +156,7 @@ pub(super) fn attachment(medium: &Media) -> Attachment {
     }
 }
 
-fn variants(json: &str) -> Vec<ArchivedVariant> {
+fn parse_variants(json: &str) -> Vec<ArchivedVariant> {
     let all: Value = serde_json::from_str(json).unwrap_or_default();
     let all = all.as_array().into_iter().flatten();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

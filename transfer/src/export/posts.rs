@@ -9,11 +9,11 @@ use store::posts::{self, Post, PostState};
 use store::users::{self, User};
 use store::{Tx, exports};
 
-use super::lines::attachment;
-use super::{PAGE, Page, page_of};
+use super::lines::attachment_from_media;
+use super::{ExportPage, PAGE_SIZE, build_page};
 
 /// What a page's lines need beside the posts.
-struct Beside {
+struct PostLineContext {
     users: HashMap<UserId, User>,
     sources: HashMap<PostId, Post>,
     mentions: HashMap<PostId, Vec<ArchivedMention>>,
@@ -22,25 +22,25 @@ struct Beside {
     links: HashMap<PostId, String>,
 }
 
-pub(super) fn page(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Error> {
-    let posts = posts::list(tx, PostId::new(after), PAGE)?;
-    let beside = Beside::of(tx, &posts)?;
-    let shown = posts.iter().filter(|post| beside.shows(post));
-    let records = shown.map(|post| ArchiveRecord::Post(Box::new(beside.line(post))));
+pub(super) fn load_posts(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>, Error> {
+    let posts = posts::list(tx, PostId::new(after), PAGE_SIZE)?;
+    let beside = PostLineContext::load(tx, &posts)?;
+    let shown = posts.iter().filter(|post| beside.is_exported(post));
+    let records = shown.map(|post| ArchiveRecord::Post(Box::new(beside.post_to_line(post))));
     let records = records.collect();
-    Ok(page_of(&posts, |post| post.id.get(), records))
+    Ok(build_page(&posts, |post| post.id.get(), records))
 }
 
-impl Beside {
-    fn of(tx: &mut Tx<'_>, all: &[Post]) -> Result<Self, Fault> {
+impl PostLineContext {
+    fn load(tx: &mut Tx<'_>, all: &[Post]) -> Result<Self, Fault> {
         let ids: Vec<i64> = all.iter().map(|post| post.id.get()).collect();
         let sources = all.iter().filter_map(|post| post.repost_of_id);
-        let sources = posts::find_by_ids(tx, &unique(sources))?;
+        let sources = posts::find_by_ids(tx, &sorted_unique(sources))?;
         let authors = all.iter().chain(&sources).map(|post| post.author_id);
-        let users = users::find_by_ids(tx, &unique(authors))?;
+        let users = users::find_by_ids(tx, &sorted_unique(authors))?;
         let keys = all.iter().flat_map(|post| post.media_keys.split(','));
         let numbers = keys.filter_map(|key| key.split_once('_')?.1.parse::<i64>().ok());
-        let media = media::find_by_ids(tx, &unique(numbers))?;
+        let media = media::find_by_ids(tx, &sorted_unique(numbers))?;
         let mut mentions: HashMap<PostId, Vec<ArchivedMention>> = HashMap::new();
         for one in exports::list_mentioned_users(tx, &ids)? {
             mentions
@@ -56,7 +56,7 @@ impl Beside {
             list.sort_by_key(|mention| mention.id);
         }
         let mut versions = HashMap::new();
-        for root in unique(all.iter().filter_map(|post| post.edit_root_id)) {
+        for root in sorted_unique(all.iter().filter_map(|post| post.edit_root_id)) {
             let ids = posts::list_versions(tx, root)?;
             versions.insert(root, ids.iter().map(|id| id.get()).collect());
         }
@@ -73,7 +73,7 @@ impl Beside {
         })
     }
 
-    fn shows(&self, post: &Post) -> bool {
+    fn is_exported(&self, post: &Post) -> bool {
         let author = self.users.get(&post.author_id).map(|user| user.state);
         let gone = matches!(
             author,
@@ -82,9 +82,9 @@ impl Beside {
         matches!(post.state, PostState::Live | PostState::Superseded) && !gone
     }
 
-    fn line(&self, post: &Post) -> Line {
+    fn post_to_line(&self, post: &Post) -> Line {
         let keys = post.media_keys.split(',');
-        let media = keys.filter_map(|key| self.media.get(key).map(attachment));
+        let media = keys.filter_map(|key| self.media.get(key).map(attachment_from_media));
         let root = post.edit_root_id.and_then(|root| self.versions.get(&root));
         let settings = &post.reply_settings;
         Line {
@@ -96,7 +96,9 @@ impl Beside {
             in_reply_to_post: post.in_reply_to_post_id.map(PostId::get),
             in_reply_to_user: post.in_reply_to_user_id.map(UserId::get),
             quoted_post: post.quoted_post_id.map(PostId::get),
-            repost_of: post.repost_of_id.map(|source| self.repost(source)),
+            repost_of: post
+                .repost_of_id
+                .map(|source| self.repost_reference(source)),
             media: media.collect(),
             mentions: self.mentions.get(&post.id).cloned().unwrap_or_default(),
             edit_history: root.cloned().unwrap_or_default(),
@@ -121,7 +123,7 @@ impl Beside {
         }
     }
 
-    fn repost(&self, id: PostId) -> ArchivedRepost {
+    fn repost_reference(&self, id: PostId) -> ArchivedRepost {
         let source = self.sources.get(&id);
         let author = source.map(|post| post.author_id);
         let handle = author.and_then(|author| self.users.get(&author));
@@ -138,7 +140,7 @@ impl Beside {
     }
 }
 
-fn unique<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+fn sorted_unique<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut all: Vec<T> = all.collect();
     all.sort_unstable();
     all.dedup();

@@ -5,17 +5,17 @@ use base::{Error, PostId, UserId};
 use store::Tx;
 use store::users::{self, User, UserState};
 
-use super::{PAGE, Page, page_of};
+use super::{ExportPage, PAGE_SIZE, build_page};
 
-pub(super) fn page(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Error> {
-    let users = users::list(tx, UserId::new(after), PAGE)?;
+pub(super) fn load_users(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>, Error> {
+    let users = users::list(tx, UserId::new(after), PAGE_SIZE)?;
     let active = users.iter().filter(|user| user.state == UserState::Active);
-    let records = active.map(|user| ArchiveRecord::User(Box::new(line(user))));
+    let records = active.map(|user| ArchiveRecord::User(Box::new(user_to_line(user))));
     let records = records.collect();
-    Ok(page_of(&users, |user| user.id.get(), records))
+    Ok(build_page(&users, |user| user.id.get(), records))
 }
 
-fn line(user: &User) -> Line {
+fn user_to_line(user: &User) -> Line {
     Line {
         id: user.id.get(),
         handle: user.username.clone(),

@@ -32,7 +32,7 @@ fn an_archive_is_taken_whole() {
             "media",
         ];
         assert_eq!(kinds.map(taken), [1, 1, 8, 4, 2, 1, 1, 4, 2, 1, 2]);
-        assert_eq!(report.disagreements(), []);
+        assert_eq!(report.manifest_mismatches(), []);
         assert_eq!(
             (
                 report.media.copied,
@@ -204,7 +204,7 @@ fn a_second_time_changes_nothing() {
         let report = world.import(archive.source()).await;
         assert_eq!(report.known["post"], 8);
         assert!(!report.taken.contains_key("post"), "{report:?}");
-        assert_eq!(report.placeholders, transfer::Placeholders::default());
+        assert_eq!(report.placeholders, transfer::PlaceholderCounts::default());
         assert_eq!(report.media.present, 1);
         assert_eq!(world.lines().await, before.0);
         // The same from elsewhere is another source, and the same posts.
@@ -261,7 +261,7 @@ fn a_broken_source_leaves_nothing() {
         let bytes = fs::read(whole.path()).unwrap();
         for cut in [0, 10, bytes.len() / 2, bytes.len() - 5] {
             let broken = folder(&vec![("cut.zip".to_owned(), bytes[..cut].to_vec())]);
-            let source = transfer::Source::Archive(broken.path().join("cut.zip"));
+            let source = transfer::ImportSource::Archive(broken.path().join("cut.zip"));
             let error = world.try_import(source, world.options()).await.unwrap_err();
             assert!(error.to_string().contains("cut.zip"), "{error}");
         }

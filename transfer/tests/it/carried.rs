@@ -21,7 +21,7 @@ use network::visibility::Viewer;
 use store::Tx;
 use store::media::Media;
 use store::rules::StreamProduct;
-use transfer::{ImportOptions, Owner};
+use transfer::{ArchiveOwner, ImportOptions};
 
 use crate::sample::{folder, lines, parts};
 use crate::world::{Engine, World, on_each_engine};
@@ -449,7 +449,7 @@ fn an_account_that_turns_out_to_be_another_brings_everything_along() {
 
         // Dan turns out to be Bea: what both have is there once.
         let owner = ImportOptions {
-            owner: Some(Owner::Id(people.dan)),
+            owner: Some(ArchiveOwner::Id(people.dan)),
             ..copy.options()
         };
         let archive = folder(&parts(&bea.to_string(), "bea", "Bea"));

@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use transfer::{ImportOptions, Progress, Source, Stage, TransferError, import};
+use transfer::{
+    ImportOptions, ImportSource, TransferError, TransferProgress, TransferStage, import,
+};
 
 use crate::sample::{Files, ada, array, at, folder, post, text};
 use crate::world::{START, World, on_each_engine};
@@ -29,10 +31,10 @@ fn many() -> Files {
 }
 
 /// Imports and drops the import as soon as so many chunks are stored.
-async fn kill(world: &World, source: Source, options: ImportOptions, chunks: usize) -> bool {
+async fn kill(world: &World, source: ImportSource, options: ImportOptions, chunks: usize) -> bool {
     let left = AtomicUsize::new(chunks);
-    let mut count = |progress: Progress| {
-        if progress.stage == Stage::Storing {
+    let mut count = |progress: TransferProgress| {
+        if progress.stage == TransferStage::Storing {
             let so_far = left.load(Relaxed);
             left.store(so_far.saturating_sub(1), Relaxed);
         }
@@ -91,7 +93,7 @@ fn a_killed_import_ends_like_one_that_was_not() {
             assert_eq!(without_own_ids(world.lines().await), wanted, "{chunks}");
             assert!(report.resumed_from.is_some(), "{chunks}");
             assert_eq!(
-                transfer::Report {
+                transfer::ImportReport {
                     resumed_from: None,
                     ..report
                 },

@@ -2,7 +2,7 @@
 
 use base::UserId;
 use store::users::UserState;
-use transfer::{ImportOptions, Owner, TransferError};
+use transfer::{ArchiveOwner, ImportOptions, TransferError};
 
 use crate::sample::{ada, array, at, folder, lines, parts, post, text};
 use crate::world::{World, on_each_engine};
@@ -55,7 +55,7 @@ fn an_archive_can_be_given_to_somebody() {
         assert_eq!(world.user(12).await.unwrap().state, UserState::Placeholder);
         let bea = world.join("bea").await;
         let options = ImportOptions {
-            owner: Some(Owner::Username("bea".to_owned())),
+            owner: Some(ArchiveOwner::Username("bea".to_owned())),
             ..world.options()
         };
         world
@@ -67,7 +67,7 @@ fn an_archive_can_be_given_to_somebody() {
         let user = world.user(bea.get()).await.unwrap();
         assert_eq!((user.post_count, user.followers_count), (7, 3));
         let missing = ImportOptions {
-            owner: Some(Owner::Id(UserId::new(4))),
+            owner: Some(ArchiveOwner::Id(UserId::new(4))),
             ..world.options()
         };
         let error = world
@@ -76,7 +76,7 @@ fn an_archive_can_be_given_to_somebody() {
             .unwrap_err();
         assert!(matches!(error, TransferError::Owner(_)), "{error}");
         let named = ImportOptions {
-            owner: Some(Owner::Username("newcomer".to_owned())),
+            owner: Some(ArchiveOwner::Username("newcomer".to_owned())),
             ..world.options()
         };
         let files = parts("500", "somebody", "Somebody");

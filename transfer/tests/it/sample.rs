@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use transfer::Source;
+use transfer::ImportSource;
 use zip::write::SimpleFileOptions;
 
 /// Snowflake of 2023-02-18T12:33:11Z.
@@ -172,8 +172,8 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    pub(crate) fn source(&self) -> Source {
-        Source::Archive(self.path.clone())
+    pub(crate) fn source(&self) -> ImportSource {
+        ImportSource::Archive(self.path.clone())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -211,9 +211,9 @@ pub(crate) fn zipped(files: &Files) -> Made {
 }
 
 /// Lines in a file.
-pub(crate) fn lines(name: &str, lines: &[String]) -> (TempDir, Source) {
+pub(crate) fn lines(name: &str, lines: &[String]) -> (TempDir, ImportSource) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, lines.join("\n")).unwrap();
-    (folder, Source::JsonLines(path))
+    (folder, ImportSource::JsonLines(path))
 }

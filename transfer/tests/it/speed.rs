@@ -13,7 +13,7 @@ use std::time::Instant;
 use crate::sample::{array, at, folder, lines, parts, post, text};
 use crate::world::{Engine, World};
 use base::Clock;
-use transfer::{ImportOptions, Source};
+use transfer::{ImportOptions, ImportSource};
 
 const POSTS: i64 = 200_000;
 
@@ -131,8 +131,8 @@ async fn posts_a_second() {
 }
 
 /// What the reading thread does, piece by piece.
-fn measure_parts(source: &Source) {
-    let Source::Archive(path) = source else {
+fn measure_parts(source: &ImportSource) {
+    let ImportSource::Archive(path) = source else {
         return;
     };
     let archive = archive::Archive::open(path).unwrap();
@@ -180,7 +180,7 @@ async fn lines_of_the_benches() {
     for engine in std::iter::once(Engine::Lite).chain(server) {
         let world = World::at(engine, Clock::System).await;
         for (file, kind) in [("users", "user"), ("posts", "post"), ("follows", "follow")] {
-            let source = Source::JsonLines(folder.join(file).with_extension("jsonl"));
+            let source = ImportSource::JsonLines(folder.join(file).with_extension("jsonl"));
             let begun = Instant::now();
             let done = world.try_import(source, ImportOptions::default()).await;
             report(

@@ -5,7 +5,7 @@ use network::messages::{MessageSender, NewMessage};
 use store::Tx;
 use store::messages::{MessageEvent, MessageEventKind};
 use store::posts::PageRange;
-use transfer::{ImportOptions, Report};
+use transfer::{ImportOptions, ImportReport};
 
 use crate::sample::{Files, at, folder, parts, text};
 use crate::world::{World, on_each_engine};
@@ -38,7 +38,7 @@ fn ada() -> Files {
     files
 }
 
-async fn take(world: &World, files: &Files) -> Report {
+async fn take(world: &World, files: &Files) -> ImportReport {
     let options = ImportOptions {
         messages: true,
         ..world.options()

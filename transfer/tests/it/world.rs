@@ -10,7 +10,10 @@ use store::posts::Post;
 use store::users::User;
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
-use transfer::{ImportOptions, Progress, Report, Source, TransferError, export_json_lines, import};
+use transfer::{
+    ImportOptions, ImportReport, ImportSource, TransferError, TransferProgress, export_json_lines,
+    import,
+};
 
 /// 2026-06-01T12:00:00Z.
 pub(crate) const START: Time = Time::from_seconds(1_780_315_200);
@@ -128,11 +131,11 @@ impl World {
 
     pub(crate) async fn try_import(
         &self,
-        source: Source,
+        source: ImportSource,
         options: ImportOptions,
-    ) -> Result<Report, TransferError> {
-        let mut last: Option<Progress> = None;
-        let mut rises = |progress: Progress| {
+    ) -> Result<ImportReport, TransferError> {
+        let mut last: Option<TransferProgress> = None;
+        let mut rises = |progress: TransferProgress| {
             if let Some(last) = last.filter(|last| last.stage == progress.stage) {
                 assert!(last.records <= progress.records);
             }
@@ -142,7 +145,7 @@ impl World {
     }
 
     /// Imports with the default options, and finds every counter right.
-    pub(crate) async fn import(&self, source: Source) -> Report {
+    pub(crate) async fn import(&self, source: ImportSource) -> ImportReport {
         let report = self.try_import(source, self.options()).await.unwrap();
         self.recount().await;
         report

@@ -5,38 +5,38 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 use store::ads::card_links::CardLink;
 
-use super::text::{REPOST_LENGTH, card_links, link_place, media_link, stands_alone};
-use super::{PostFacts, media_keys};
-use crate::media::{address, id_of};
+use super::text::{REPOST_LENGTH, card_links, has_repost_prefix, link_range, media_link};
+use super::{PostRenderContext, media_keys};
+use crate::media::{id_from_media_key, media_url};
 
 /// As JSON, or empty.
-pub(crate) fn of_sent(facts: PostFacts<'_>) -> Cow<'_, str> {
-    let stored = of_words(facts);
+pub(crate) fn sent_entities(facts: PostRenderContext<'_>) -> Cow<'_, str> {
+    let stored = text_entities(facts);
     if let Some(link) = media_link(facts) {
-        return Cow::Owned(with(&stored, of_media(facts, &link)));
+        return Cow::Owned(append_urls(&stored, media_link_entities(facts, &link)));
     }
     let Some((_, first)) = card_links(facts).next() else {
         return stored;
     };
-    let place = link_place(facts, &first);
-    let links = card_links(facts).map(|(card, link)| of_card(facts, card, &link, place));
-    Cow::Owned(with(&stored, links.collect()))
+    let place = link_range(facts, &first);
+    let links = card_links(facts).map(|(card, link)| card_link_entity(facts, card, &link, place));
+    Cow::Owned(append_urls(&stored, links.collect()))
 }
 
 /// Without the link that ends it.
-fn of_words(facts: PostFacts<'_>) -> Cow<'_, str> {
+fn text_entities(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     let post = facts.post;
     if facts.is_long() {
         return Cow::Borrowed(&post.short_entities);
     }
-    match facts.original().filter(|_| !stands_alone(post)) {
-        Some(original) => of_repost(original).map_or(Cow::Borrowed(""), Cow::Owned),
+    match facts.original_post().filter(|_| !has_repost_prefix(post)) {
+        Some(original) => repost_entities(original).map_or(Cow::Borrowed(""), Cow::Owned),
         None => Cow::Borrowed(&post.entities),
     }
 }
 
 /// Of `RT @author: …`: the author, and those of the original as far as its text is sent.
-fn of_repost(original: PostFacts<'_>) -> Option<String> {
+fn repost_entities(original: PostRenderContext<'_>) -> Option<String> {
     let author = original.author()?;
     let handle = author.username.chars().count();
     // `RT @`, the handle, a colon and a space.
@@ -50,7 +50,7 @@ fn of_repost(original: PostFacts<'_>) -> Option<String> {
     let parsed = serde_json::from_str(&original.post.entities).ok();
     let mut all: Map<String, Value> = parsed.unwrap_or_default();
     for list in all.values_mut().filter_map(Value::as_array_mut) {
-        list.retain_mut(|entity| moved(entity, before, end).is_some());
+        list.retain_mut(|entity| shift_entity(entity, before, end).is_some());
     }
     all.retain(|_, list| list.as_array().is_some_and(|list| !list.is_empty()));
     let mention = json!({
@@ -65,7 +65,7 @@ fn of_repost(original: PostFacts<'_>) -> Option<String> {
 }
 
 /// Moves an entity behind what stands before it; none when it does not end before `end`.
-fn moved(entity: &mut Value, before: usize, end: usize) -> Option<()> {
+fn shift_entity(entity: &mut Value, before: usize, end: usize) -> Option<()> {
     let place = |entity: &Value, name| usize::try_from(entity.get(name)?.as_u64()?).ok();
     let (from, to) = (place(entity, "start")?, place(entity, "end")?);
     if to + before > end {
@@ -78,25 +78,33 @@ fn moved(entity: &mut Value, before: usize, end: usize) -> Option<()> {
 }
 
 /// What is shown of an address at most.
-const DISPLAYED: usize = 30;
+const DISPLAY_URL_LENGTH: usize = 30;
 
 /// An address as people see it.
-fn displayed(address: &str) -> String {
+fn display_url(address: &str) -> String {
     let plain = address
         .split_once("://")
         .map_or(address, |(_, rest)| rest)
         .trim_end_matches('/');
-    if plain.chars().count() <= DISPLAYED {
+    if plain.chars().count() <= DISPLAY_URL_LENGTH {
         return plain.to_owned();
     }
-    plain.chars().take(DISPLAYED).chain(['…']).collect()
+    plain
+        .chars()
+        .take(DISPLAY_URL_LENGTH)
+        .chain(['…'])
+        .collect()
 }
 
 /// The link to media that ends the text: one entity for each of them.
-fn of_media(facts: PostFacts<'_>, link: &str) -> Vec<Value> {
-    let (start, end) = link_place(facts, link);
+fn media_link_entities(facts: PostRenderContext<'_>, link: &str) -> Vec<Value> {
+    let (start, end) = link_range(facts, link);
     let plain = link.split_once("://").map_or(link, |(_, rest)| rest);
-    let display: String = plain.chars().take(DISPLAYED).chain(['…']).collect();
+    let display: String = plain
+        .chars()
+        .take(DISPLAY_URL_LENGTH)
+        .chain(['…'])
+        .collect();
     let keys = media_keys(facts.post);
     keys.map(|key| {
         json!({ "start": start, "end": end, "url": link, "expanded_url": link,
@@ -107,8 +115,8 @@ fn of_media(facts: PostFacts<'_>, link: &str) -> Vec<Value> {
 
 /// A link that the post's card leads by, with what the card shows. The text ends with the first of
 /// them: all stand there.
-fn of_card(
-    facts: PostFacts<'_>,
+fn card_link_entity(
+    facts: PostRenderContext<'_>,
     card: &CardLink,
     link: &str,
     (start, end): (usize, usize),
@@ -117,13 +125,13 @@ fn of_card(
     let to = Some(card.url.as_str()).filter(|url| !url.is_empty());
     let to = to.unwrap_or(link);
     let mut entity = json!({ "start": start, "end": end, "url": link, "expanded_url": to,
-        "display_url": displayed(to), "title": card.title });
-    let (world, id) = (facts.world, id_of(&card.media_key));
-    let media = id.and_then(|id| world.media.get(id));
+        "display_url": display_url(to), "title": card.title });
+    let (objects, id) = (facts.objects, id_from_media_key(&card.media_key));
+    let media = id.and_then(|id| objects.media.get(id));
     let image = media.and_then(|media| {
         let moves = media.kind != "photo";
         let own =
-            address(media, world.site).filter(|_| !moves || media.size_path("small").is_some());
+            media_url(media, objects.site).filter(|_| !moves || media.size_path("small").is_some());
         let still =
             Some(media.preview_image_url.clone()).filter(|still| moves && !still.is_empty());
         let own = own.map(|own| {
@@ -143,7 +151,7 @@ fn of_card(
 }
 
 /// Entities with further links.
-fn with(stored: &str, links: Vec<Value>) -> String {
+fn append_urls(stored: &str, links: Vec<Value>) -> String {
     let parsed = serde_json::from_str(stored).ok();
     let mut all: Map<String, Value> = parsed.unwrap_or_default();
     let urls = all.entry("urls").or_insert_with(|| json!([]));

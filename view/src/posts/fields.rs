@@ -4,168 +4,172 @@ use base::VocabularyWord;
 use network::posts::{EDIT_WINDOW_MS, is_editable_kind};
 use serde_json::Value;
 
-use super::entities::of_sent;
-use super::{PostFacts, media_keys, references};
-use crate::media::id_of;
-use crate::out::Out;
+use super::entities::sent_entities;
+use super::{PostRenderContext, media_keys, referenced_posts};
+use crate::json_writer::JsonWriter;
+use crate::media::id_from_media_key;
 
 /// How a withheld notice says that it is about the post.
-const SCOPE: VocabularyWord = VocabularyWord::new("post", "tweet");
+const POST_SCOPE: VocabularyWord = VocabularyWord::new("post", "tweet");
 
-pub(super) fn id(out: &mut Out, facts: PostFacts<'_>) {
-    out.id(facts.post.id.get());
+pub(super) fn write_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
+    out.write_id(facts.post.id.get());
 }
 
-pub(super) fn edit_history(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_edit_history(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let alone = [facts.post.id];
-    let versions = facts.world.versions_of(facts.post).unwrap_or(&alone);
-    out.array(versions, |out, id| out.id(id.get()));
+    let versions = facts.objects.post_versions(facts.post).unwrap_or(&alone);
+    out.write_array(versions, |out, id| out.write_id(id.get()));
 }
 
-pub(super) fn author_id(out: &mut Out, facts: PostFacts<'_>) {
-    out.id(facts.post.author_id.get());
+pub(super) fn write_author_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
+    out.write_id(facts.post.author_id.get());
 }
 
-pub(super) fn username(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_username(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     if let Some(author) = facts.author() {
-        out.text(&author.username);
+        out.write_nonempty_text(&author.username);
     }
 }
 
-pub(super) fn created_at(out: &mut Out, facts: PostFacts<'_>) {
-    out.time(facts.post.created_at);
+pub(super) fn write_created_at(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
+    out.write_time(facts.post.created_at);
 }
 
-pub(super) fn conversation_id(out: &mut Out, facts: PostFacts<'_>) {
-    out.id(facts.post.conversation_id.get());
+pub(super) fn write_conversation_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
+    out.write_id(facts.post.conversation_id.get());
 }
 
-pub(super) fn in_reply_to_user_id(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_in_reply_to_user_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     if let Some(user) = facts.post.in_reply_to_user_id {
-        out.id(user.get());
+        out.write_id(user.get());
     }
 }
 
-pub(super) fn referenced(out: &mut Out, facts: PostFacts<'_>) {
-    if references(facts.post).next().is_none() {
+pub(super) fn write_referenced_posts(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
+    if referenced_posts(facts.post).next().is_none() {
         return;
     }
-    out.array(references(facts.post), |out, (kind, id)| {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("type"), |out| out.text(kind));
-            out.member(VocabularyWord::same_in_both("id"), |out| out.id(id.get()));
+    out.write_array(referenced_posts(facts.post), |out, (kind, id)| {
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("type"), |out| {
+                out.write_nonempty_text(kind)
+            });
+            out.write_member(VocabularyWord::same_in_both("id"), |out| {
+                out.write_id(id.get())
+            });
         });
     });
 }
 
-pub(super) fn attachments(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_attachments(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let post = facts.post;
     if post.media_keys.is_empty() && post.poll_id.is_none() {
         return;
     }
-    out.object(|out| {
+    out.write_object(|out| {
         if !post.media_keys.is_empty() {
-            out.member(VocabularyWord::same_in_both("media_keys"), |out| {
-                out.array(media_keys(post), Out::quoted);
+            out.write_member(VocabularyWord::same_in_both("media_keys"), |out| {
+                out.write_array(media_keys(post), JsonWriter::write_text);
             });
         }
         if let Some(poll) = post.poll_id {
-            out.member(VocabularyWord::same_in_both("poll_ids"), |out| {
-                out.array([poll], Out::id)
+            out.write_member(VocabularyWord::same_in_both("poll_ids"), |out| {
+                out.write_array([poll], JsonWriter::write_id)
             });
         }
     });
 }
 
 /// Of the text as it is sent.
-pub(super) fn entities(out: &mut Out, facts: PostFacts<'_>) {
-    out.raw(&of_sent(facts));
+pub(super) fn write_entities(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
+    out.write_raw(&sent_entities(facts));
 }
 
-pub(super) fn geo(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_geo(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let place = facts.post.place_id.as_deref().unwrap_or_default();
     if place.is_empty() && facts.post.geo.is_empty() {
         return;
     }
-    out.object(|out| {
-        out.member(VocabularyWord::same_in_both("place_id"), |out| {
-            out.text(place)
+    out.write_object(|out| {
+        out.write_member(VocabularyWord::same_in_both("place_id"), |out| {
+            out.write_nonempty_text(place)
         });
-        out.member(VocabularyWord::same_in_both("coordinates"), |out| {
-            out.raw(&facts.post.geo)
+        out.write_member(VocabularyWord::same_in_both("coordinates"), |out| {
+            out.write_raw(&facts.post.geo)
         });
     });
 }
 
-pub(super) fn lang(out: &mut Out, facts: PostFacts<'_>) {
-    out.text(&facts.post.lang);
+pub(super) fn write_lang(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
+    out.write_nonempty_text(&facts.post.lang);
 }
 
-pub(super) fn reply_settings(out: &mut Out, facts: PostFacts<'_>) {
-    out.text(&facts.post.reply_settings);
+pub(super) fn write_reply_settings(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
+    out.write_nonempty_text(&facts.post.reply_settings);
 }
 
-pub(super) fn edit_controls(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_edit_controls(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let post = facts.post;
     let first = post.edit_root_id.unwrap_or(post.id).created_at();
-    out.object(|out| {
-        out.member(VocabularyWord::same_in_both("edits_remaining"), |out| {
-            out.int(post.edits_remaining);
+    out.write_object(|out| {
+        out.write_member(VocabularyWord::same_in_both("edits_remaining"), |out| {
+            out.write_int(post.edits_remaining);
         });
-        out.member(VocabularyWord::same_in_both("is_edit_eligible"), |out| {
-            out.bool(is_editable_kind(post));
+        out.write_member(VocabularyWord::same_in_both("is_edit_eligible"), |out| {
+            out.write_bool(is_editable_kind(post));
         });
-        out.member(VocabularyWord::same_in_both("editable_until"), |out| {
-            out.time(first.plus_ms(EDIT_WINDOW_MS));
+        out.write_member(VocabularyWord::same_in_both("editable_until"), |out| {
+            out.write_time(first.plus_ms(EDIT_WINDOW_MS));
         });
     });
 }
 
-pub(super) fn community_id(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_community_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     if let Some(community) = facts.post.community_id {
-        out.id(community);
+        out.write_id(community);
     }
 }
 
-pub(super) fn withheld(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_withheld(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let Ok(Value::Object(mut notice)) = serde_json::from_str(&facts.post.withheld) else {
         return;
     };
     // Stored in either vocabulary; a notice about the whole account says `user`.
     if let Some(Value::String(scope)) = notice.get_mut("scope")
-        && SCOPE.matches(scope)
+        && POST_SCOPE.matches(scope)
     {
-        SCOPE.name_in(out.speech()).clone_into(scope);
+        POST_SCOPE.name_in(out.vocabulary()).clone_into(scope);
     }
-    out.raw(&Value::Object(notice).to_string());
+    out.write_raw(&Value::Object(notice).to_string());
 }
 
-pub(super) fn scopes(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_scopes(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     if facts.post.followers_only {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("followers"), |out| {
-                out.bool(true)
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("followers"), |out| {
+                out.write_bool(true)
             })
         });
     }
 }
 
-pub(super) fn media_metadata(out: &mut Out, facts: PostFacts<'_>) {
+pub(super) fn write_media_metadata(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let media = || {
-        let ids = media_keys(facts.post).filter_map(id_of);
-        ids.filter_map(|id| facts.world.media.get(id))
+        let ids = media_keys(facts.post).filter_map(id_from_media_key);
+        ids.filter_map(|id| facts.objects.media.get(id))
             .filter(|media| !media.alt_text.is_empty())
     };
     if media().next().is_none() {
         return;
     }
-    out.array(media(), |out, media| {
-        out.object(|out| {
-            out.member(VocabularyWord::same_in_both("media_key"), |out| {
-                out.text(&media.media_key)
+    out.write_array(media(), |out, media| {
+        out.write_object(|out| {
+            out.write_member(VocabularyWord::same_in_both("media_key"), |out| {
+                out.write_nonempty_text(&media.media_key)
             });
-            out.member(VocabularyWord::same_in_both("alt_text"), |out| {
-                out.text(&media.alt_text)
+            out.write_member(VocabularyWord::same_in_both("alt_text"), |out| {
+                out.write_nonempty_text(&media.alt_text)
             });
         });
     });

@@ -8,7 +8,9 @@ use store::{Tx, users};
 
 use super::loading::store;
 use super::{NOW, POSTS, TWEETS, json, media, post, post_id, user};
-use crate::{LikeShown, Shared, older_entities, older_post, person};
+use crate::{
+    EventRenderer, LikeEvent, legacy_entities_json, legacy_participant_json, legacy_post_json,
+};
 
 const SITE: &str = "https://social.example";
 
@@ -60,7 +62,7 @@ fn scene(tx: &mut Tx<'_>) {
     }
 }
 
-async fn told<T: Send + 'static>(read: fn(&mut Tx<'_>) -> T) -> T {
+async fn read_scene<T: Send + 'static>(read: fn(&mut Tx<'_>) -> T) -> T {
     let (store, _folder) = store().await;
     let work = move |tx: &mut Tx<'_>| {
         scene(tx);
@@ -73,14 +75,14 @@ fn older(tx: &mut Tx<'_>, minutes: i64) -> Value {
     let found = store::posts::find_by_id(tx, post_id(minutes))
         .unwrap()
         .unwrap();
-    older_post(tx, Viewer::user(UserId::new(1)), found, SITE)
+    legacy_post_json(tx, Viewer::user(UserId::new(1)), found, SITE)
         .unwrap()
         .unwrap()
 }
 
 #[tokio::test]
 async fn posts_of_account_activity() {
-    let shown = told(|tx| [9, 8, 7, 6].map(|minutes| older(tx, minutes))).await;
+    let shown = read_scene(|tx| [9, 8, 7, 6].map(|minutes| older(tx, minutes))).await;
     let [picture, reply, quote, repost] = shown;
     insta::assert_json_snapshot!("older_picture", picture);
     insta::assert_json_snapshot!("older_reply", reply);
@@ -93,15 +95,15 @@ async fn posts_of_account_activity() {
 
 #[tokio::test]
 async fn people_and_entities_of_account_activity() {
-    let ana = told(|tx| users::find_by_id(tx, UserId::new(1)).unwrap().unwrap()).await;
-    insta::assert_json_snapshot!("older_person", person(&ana));
-    let none = older_entities("");
+    let ana = read_scene(|tx| users::find_by_id(tx, UserId::new(1)).unwrap().unwrap()).await;
+    insta::assert_json_snapshot!("older_person", legacy_participant_json(&ana));
+    let none = legacy_entities_json("");
     let empty = r#"{"hashtags":[],"symbols":[],"user_mentions":[],"urls":[]}"#;
     assert_eq!(none, json(empty));
 }
 
 /// What is told, and what is told with it.
-fn parts(told: &crate::activity::Told) -> (Value, Value) {
+fn parts(told: &crate::activity::EventPayload) -> (Value, Value) {
     let includes = match &*told.includes {
         "" => "{}",
         some => some,
@@ -111,23 +113,26 @@ fn parts(told: &crate::activity::Told) -> (Value, Value) {
 
 #[tokio::test]
 async fn events_speak_the_words_of_their_app() {
-    let both = told(|tx| {
-        [POSTS, TWEETS].map(|spoken| {
-            let shared = Shared { spoken, site: SITE };
-            let like = LikeShown {
+    let both = read_scene(|tx| {
+        [POSTS, TWEETS].map(|options| {
+            let shared = EventRenderer {
+                options,
+                site: SITE,
+            };
+            let like = LikeEvent {
                 id: 5,
                 user: UserId::new(1),
                 post: post_id(9),
                 author: UserId::new(2),
                 at: NOW,
             };
-            let like = shared.like(tx, like).unwrap().unwrap();
-            let reply = shared.post(tx, post_id(8)).unwrap().unwrap();
+            let like = shared.render_like(tx, like).unwrap().unwrap();
+            let reply = shared.render_post(tx, post_id(8)).unwrap().unwrap();
             let tie = shared
-                .tie(tx, UserId::new(1), UserId::new(2))
+                .render_relation(tx, UserId::new(1), UserId::new(2))
                 .unwrap()
                 .unwrap();
-            let gone = shared.post(tx, post_id(1)).unwrap();
+            let gone = shared.render_post(tx, post_id(1)).unwrap();
             assert_eq!(gone, None);
             [like, reply, tie].map(|told| parts(&told))
         })

@@ -8,8 +8,8 @@ use store::posts::{NewPostDetails, PostState};
 use store::{DatabaseLocation, Store, StoreOptions, Tx, follows, graph, users};
 use tempfile::TempDir;
 
-use super::{NOW, POSTS, data, json, post, post_id, user, wants};
-use crate::{Answer, Asked, Object, Wants};
+use super::{NOW, POSTS, data, field_selection, json, post, post_id, user};
+use crate::{FieldSelection, LookupKeys, ObjectKind, ResponsePayload};
 
 pub(super) async fn store() -> (Store, TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -48,7 +48,7 @@ fn put(tx: &mut Tx<'_>, post: &store::posts::Post) {
     assert!(store::posts::insert(tx, post, &NewPostDetails::default()).unwrap());
 }
 
-fn texts(answer: &Answer) -> Vec<String> {
+fn texts(answer: &ResponsePayload) -> Vec<String> {
     if answer.data.is_empty() {
         return Vec::new();
     }
@@ -59,13 +59,18 @@ fn texts(answer: &Answer) -> Vec<String> {
         .collect()
 }
 
-fn look(tx: &mut Tx<'_>, viewer: Viewer, ids: &[PostId], wants: &Wants) -> Answer {
+fn look(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    ids: &[PostId],
+    selection: &FieldSelection,
+) -> ResponsePayload {
     let found = store::posts::find_by_ids(tx, ids).unwrap();
-    let asked = Asked {
+    let asked = LookupKeys {
         parameter: "ids",
         values: ids,
     };
-    crate::posts_asked(tx, viewer, found, wants, POSTS, asked).unwrap()
+    crate::render_post_lookup(tx, viewer, found, selection, POSTS, asked).unwrap()
 }
 
 #[tokio::test]
@@ -77,18 +82,18 @@ async fn a_viewers_ties_decide_what_is_seen() {
             put(tx, &post(post_id(author), author, &format!("by {author}")));
         }
         let ids = [1, 2, 3, 4, 5].map(post_id);
-        let wants = Wants::defaults(Object::Post);
+        let selection = FieldSelection::defaults(ObjectKind::Post);
         let ana = Viewer::user(UserId::new(1));
-        assert_eq!(texts(&look(tx, ana, &ids, &wants)), ["by 1", "by 2"]);
+        assert_eq!(texts(&look(tx, ana, &ids, &selection)), ["by 1", "by 2"]);
         assert_eq!(
-            texts(&look(tx, Viewer::anonymous(), &ids, &wants)),
+            texts(&look(tx, Viewer::anonymous(), &ids, &selection)),
             ["by 1", "by 3"]
         );
-        let own = look(tx, Viewer::user(UserId::new(5)), &ids, &wants);
+        let own = look(tx, Viewer::user(UserId::new(5)), &ids, &selection);
         assert_eq!(texts(&own), ["by 1", "by 3", "by 5"]);
         assert_eq!(own.errors.len(), 2);
         let page = store::posts::find_by_ids(tx, &ids).unwrap();
-        let page = crate::posts(tx, ana, page, &wants, POSTS).unwrap();
+        let page = crate::render_posts(tx, ana, page, &selection, POSTS).unwrap();
         assert_eq!((page.count, page.errors.len()), (2, 0));
         Ok(())
     };
@@ -122,10 +127,10 @@ async fn a_repost_is_seen_by_those_who_see_what_it_reposts() {
             put(tx, &repost);
         }
         let ids = [1, 2, 3, 4, 5, 7].map(post_id);
-        let wants = Wants::defaults(Object::Post);
-        let anyone = look(tx, Viewer::anonymous(), &ids, &wants);
+        let selection = FieldSelection::defaults(ObjectKind::Post);
+        let anyone = look(tx, Viewer::anonymous(), &ids, &selection);
         assert_eq!(texts(&anyone), ["RT @carol: open", "RT @carol: imported"]);
-        let ana = look(tx, Viewer::user(UserId::new(1)), &ids, &wants);
+        let ana = look(tx, Viewer::user(UserId::new(1)), &ids, &selection);
         assert_eq!(texts(&ana), ["RT @bob: protected"]);
         Ok(())
     };
@@ -152,32 +157,32 @@ async fn versions_references_and_ties_come_along() {
         quote.quoted_post_id = Some(post_id(29));
         put(tx, &quote);
 
-        let asked = [(Object::User, "connection_status,receives_your_dm")];
-        let wants = wants(
-            Object::Post,
+        let asked = [(ObjectKind::User, "connection_status,receives_your_dm")];
+        let selection = field_selection(
+            ObjectKind::Post,
             &asked,
             "referenced_tweets.id,referenced_tweets.id.author_id",
         );
         let ana = Viewer::user(UserId::new(1));
-        let answer = look(tx, ana, &[post_id(1)], &wants);
+        let answer = look(tx, ana, &[post_id(1)], &selection);
         assert_eq!(answer.errors, []);
         let includes = json(&answer.includes);
         let versions = serde_json::json!([post_id(30).to_string(), post_id(29).to_string()]);
         assert_eq!(includes["posts"][0]["edit_history_post_ids"], versions);
         let ties = serde_json::json!(["followed_by", "following", "muting"]);
         assert_eq!(includes["users"][0]["connection_status"], ties);
-        let stranger = look(tx, Viewer::anonymous(), &[post_id(1)], &wants);
+        let stranger = look(tx, Viewer::anonymous(), &[post_id(1)], &selection);
         // Nobody may know whom a post that may not be seen mentions or was written by.
         assert_eq!((stranger.errors.len(), stranger.includes.as_str()), (1, ""));
 
-        let wants = self::wants(Object::User, &[], "most_recent_post_id");
+        let selection = self::field_selection(ObjectKind::User, &[], "most_recent_post_id");
         let bob = users::find_by_id(tx, UserId::new(2)).unwrap();
         let names = ["BOB".to_owned()];
-        let asked = Asked {
+        let asked = LookupKeys {
             parameter: "username",
             values: &names,
         };
-        let answer = crate::user(tx, ana, bob, &wants, POSTS, asked).unwrap();
+        let answer = crate::render_user(tx, ana, bob, &selection, POSTS, asked).unwrap();
         assert_eq!(
             data(&answer)["most_recent_post_id"],
             post_id(29).to_string()

@@ -6,18 +6,20 @@ use network::visibility::{Viewer, Visibility};
 use serde_json::json as value;
 use store::posts::{Post, PostState};
 
-use super::{POSTS, TWEETS, data, json, media, post, post_id, user, wants, world};
-use crate::answer::{Asked, asked_posts, page_of_posts};
-use crate::world::World;
-use crate::{Answer, Object, Wants};
+use super::{
+    POSTS, TWEETS, data, field_selection, json, loaded_objects, media, post, post_id, user,
+};
+use crate::loader::LoadedObjects;
+use crate::response::{LookupKeys, render_post_page, render_requested_posts};
+use crate::{FieldSelection, ObjectKind, ResponsePayload};
 
 const ANYONE: Viewer = Viewer::anonymous();
 
 fn shown(post: Post, names: &str) -> serde_json::Value {
-    let wants = wants(Object::Post, &[(Object::Post, names)], "");
+    let selection = field_selection(ObjectKind::Post, &[(ObjectKind::Post, names)], "");
     let users = vec![user(1, "ana"), user(2, "bob")];
-    let world = world(ANYONE, &wants, 1, vec![post], users, Vec::new());
-    data(&page_of_posts(&world, &wants, TWEETS))[0].take()
+    let objects = loaded_objects(ANYONE, &selection, 1, vec![post], users, Vec::new());
+    data(&render_post_page(&objects, &selection, TWEETS))[0].take()
 }
 
 #[test]
@@ -92,25 +94,25 @@ fn the_first_part_is_found_in_the_beginning() {
         "e\u{301} a.co #tag ",
     ] {
         let text = base::text::normalize(&text.repeat(300)).into_owned();
-        let part = crate::posts::short_part(&post(post_id(1), 1, &text));
+        let part = crate::posts::short_text(&post(post_id(1), 1, &text));
         assert_eq!(part, base::text::truncate_with_ellipsis(&text), "{text}");
     }
 }
 
 fn repost_of(text: &str, stored: &str) -> serde_json::Value {
-    let wants = Wants::defaults(Object::Post);
+    let selection = FieldSelection::defaults(ObjectKind::Post);
     let mut repost = post(post_id(1), 1, stored);
     repost.repost_of_id = Some(post_id(9));
     let posts = vec![repost, post(post_id(9), 2, text)];
-    let world = world(
+    let objects = loaded_objects(
         ANYONE,
-        &wants,
+        &selection,
         1,
         posts,
         vec![user(1, "ana"), user(2, "bob")],
         Vec::new(),
     );
-    data(&page_of_posts(&world, &wants, POSTS))[0]["text"].take()
+    data(&render_post_page(&objects, &selection, POSTS))[0]["text"].take()
 }
 
 #[test]
@@ -153,22 +155,26 @@ const PRIVATE: &[&str] = &[
     "engagements",
 ];
 
-fn private_figures(viewer: Viewer, minutes: i64) -> Answer {
-    let wants = wants(Object::Post, &[(Object::Post, "non_public_metrics")], "");
+fn private_figures(viewer: Viewer, minutes: i64) -> ResponsePayload {
+    let selection = field_selection(
+        ObjectKind::Post,
+        &[(ObjectKind::Post, "non_public_metrics")],
+        "",
+    );
     let id = post_id(minutes);
-    let world = world(
+    let objects = loaded_objects(
         viewer,
-        &wants,
+        &selection,
         1,
         vec![post(id, 1, "x")],
         vec![user(1, "ana")],
         Vec::new(),
     );
-    asked_posts(
-        &world,
-        &wants,
+    render_requested_posts(
+        &objects,
+        &selection,
         POSTS,
-        Asked {
+        LookupKeys {
             parameter: "ids",
             values: &[id],
         },
@@ -196,7 +202,7 @@ fn private_figures_are_for_the_author_for_thirty_days() {
     }
 }
 
-fn mixed(wants: &Wants) -> World {
+fn mixed(selection: &FieldSelection) -> LoadedObjects {
     let mut deleted = post(post_id(3), 1, "");
     deleted.state = PostState::Deleted;
     let posts = vec![
@@ -212,23 +218,27 @@ fn mixed(wants: &Wants) -> World {
         user(3, "carol"),
         user(4, "dave"),
     ];
-    let mut world = world(ANYONE, wants, 5, posts, users, Vec::new());
-    world.hidden.insert(post_id(3), Visibility::Missing);
-    world.hidden.insert(post_id(4), Visibility::Forbidden);
-    world.hidden.insert(post_id(5), Visibility::Suspended);
-    world
+    let mut objects = loaded_objects(ANYONE, selection, 5, posts, users, Vec::new());
+    objects.hidden_posts.insert(post_id(3), Visibility::Missing);
+    objects
+        .hidden_posts
+        .insert(post_id(4), Visibility::Forbidden);
+    objects
+        .hidden_posts
+        .insert(post_id(5), Visibility::Suspended);
+    objects
 }
 
 #[test]
 fn what_was_asked_for_comes_in_order_or_is_refused_once() {
-    let wants = Wants::defaults(Object::Post);
-    let world = mixed(&wants);
+    let selection = FieldSelection::defaults(ObjectKind::Post);
+    let objects = mixed(&selection);
     let ids = [6, 2, 1, 3, 4, 5, 2, 3].map(post_id);
-    let answer = asked_posts(
-        &world,
-        &wants,
+    let answer = render_requested_posts(
+        &objects,
+        &selection,
         POSTS,
-        Asked {
+        LookupKeys {
             parameter: "ids",
             values: &ids,
         },
@@ -241,7 +251,7 @@ fn what_was_asked_for_comes_in_order_or_is_refused_once() {
         .collect();
     assert_eq!(texts, ["two", "one"]);
     assert_eq!(
-        (answer.count, answer.newest, answer.oldest),
+        (answer.count, answer.newest_id, answer.oldest_id),
         (2, Some(post_id(1)), Some(post_id(2)))
     );
     let subject = |minutes| ResourceRef::new("tweet", "ids", post_id(minutes));
@@ -258,35 +268,35 @@ fn what_was_asked_for_comes_in_order_or_is_refused_once() {
 
 #[test]
 fn a_page_leaves_out_what_may_not_be_seen() {
-    let wants = Wants::defaults(Object::Post);
-    let answer = page_of_posts(&mixed(&wants), &wants, POSTS);
+    let selection = FieldSelection::defaults(ObjectKind::Post);
+    let answer = render_post_page(&mixed(&selection), &selection, POSTS);
     assert_eq!((answer.count, answer.errors.len()), (2, 0));
     assert_eq!(answer.includes, "");
-    let world = world(ANYONE, &wants, 0, Vec::new(), Vec::new(), Vec::new());
-    assert_eq!(page_of_posts(&world, &wants, POSTS).data, "");
+    let objects = loaded_objects(ANYONE, &selection, 0, Vec::new(), Vec::new(), Vec::new());
+    assert_eq!(render_post_page(&objects, &selection, POSTS).data, "");
 }
 
 #[test]
 fn one_thing_is_an_object() {
-    let wants = Wants::defaults(Object::Post);
+    let selection = FieldSelection::defaults(ObjectKind::Post);
     let values = [post_id(1)];
-    let asked = Asked {
+    let asked = LookupKeys {
         parameter: "id",
         values: &values,
     };
-    let single = asked_posts(&mixed(&wants), &wants, POSTS, asked).single();
+    let single = render_requested_posts(&mixed(&selection), &selection, POSTS, asked).into_single();
     assert_eq!(data(&single)["text"], "one");
     let values = [post_id(3)];
-    let none = asked_posts(
-        &mixed(&wants),
-        &wants,
+    let none = render_requested_posts(
+        &mixed(&selection),
+        &selection,
         POSTS,
-        Asked {
+        LookupKeys {
             values: &values,
             ..asked
         },
     )
-    .single();
+    .into_single();
     assert_eq!((none.data.as_str(), none.errors.len()), ("", 1));
 }
 
@@ -295,9 +305,9 @@ const EXPANDED: &str = "author_id,in_reply_to_user_id,referenced_tweets.id,\
     edit_history_tweet_ids";
 
 /// Two posts that lead to the same things and to some that are missing or hidden.
-fn leading_on() -> Answer {
-    let asked = [(Object::User, "verified"), (Object::Post, "lang")];
-    let wants = wants(Object::Post, &asked, EXPANDED);
+fn leading_on() -> ResponsePayload {
+    let asked = [(ObjectKind::User, "verified"), (ObjectKind::Post, "lang")];
+    let selection = field_selection(ObjectKind::Post, &asked, EXPANDED);
     let mut first = post(post_id(1), 1, "one");
     first.in_reply_to_user_id = Some(UserId::new(2));
     first.in_reply_to_post_id = Some(post_id(8));
@@ -314,9 +324,18 @@ fn leading_on() -> Answer {
         post(post_id(7), 2, "seven"),
     ];
     let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol")];
-    let mut world = world(ANYONE, &wants, 2, posts, users, vec![media(70, "photo", 1)]);
-    world.hidden.insert(post_id(7), Visibility::Forbidden);
-    page_of_posts(&world, &wants, TWEETS)
+    let mut objects = loaded_objects(
+        ANYONE,
+        &selection,
+        2,
+        posts,
+        users,
+        vec![media(70, "photo", 1)],
+    );
+    objects
+        .hidden_posts
+        .insert(post_id(7), Visibility::Forbidden);
+    render_post_page(&objects, &selection, TWEETS)
 }
 
 #[test]

@@ -5,11 +5,17 @@ use network::visibility::Viewer;
 use serde_json::Value;
 use store::users::User;
 
-use super::{NOW, POSTS, TWEETS, data, everything, json, media, post, post_id, user, world};
-use crate::answer::{page_of_posts, page_of_users};
-use crate::out::Out;
-use crate::world::World;
-use crate::{Answer, Json, Member, Object, Shown, Spoken, Wants};
+use super::{
+    NOW, POSTS, TWEETS, data, full_field_selection, json, loaded_objects, media, post, post_id,
+    user,
+};
+use crate::json_writer::JsonWriter;
+use crate::loader::LoadedObjects;
+use crate::response::{render_post_page, render_user_page};
+use crate::{
+    FieldDefinition, FieldSelection, JsonFieldType, JsonMember, ObjectKind, RenderOptions,
+    ResponsePayload,
+};
 
 const ENTITIES: &str = r#"{"urls":[{"start":0,"end":5,"url":"https://t.co/a"}],"mentions":[{"start":6,"end":9,"username":"bob","id":"2"}]}"#;
 
@@ -61,7 +67,7 @@ fn place() -> store::places::Place {
 }
 
 /// Posts that between them have every field, asked for by their author.
-fn full_world(wants: &Wants) -> World {
+fn full_world(selection: &FieldSelection) -> LoadedObjects {
     let long = "A long text with many words. ".repeat(20);
     let mut first = post(post_id(1), 1, &long);
     first.in_reply_to_post_id = Some(post_id(8));
@@ -91,61 +97,63 @@ fn full_world(wants: &Wants) -> World {
     photo.url = "https://x/i".to_owned();
     let users = vec![full_user(1, "ana"), full_user(2, "bob")];
     let viewer = Viewer::user(base::UserId::new(1));
-    let mut world = world(
+    let mut objects = loaded_objects(
         viewer,
-        wants,
+        selection,
         2,
         vec![first, repost, other],
         users,
         vec![video, photo],
     );
-    world
-        .versions
+    objects
+        .edit_versions
         .insert(post_id(3), vec![post_id(3), post_id(1)]);
-    world.kin.following.insert(base::UserId::new(2));
-    world
-        .promoted
+    objects.relations.following.insert(base::UserId::new(2));
+    objects
+        .promoted_totals
         .insert(post_id(1), store::ledger::MetricSums::default());
-    world.polls.fill(vec![poll()], |poll| poll.id);
-    world.places.fill(vec![place()], |place| place.id);
-    world
+    objects.polls.extend_distinct(vec![poll()], |poll| poll.id);
+    objects
+        .places
+        .extend_distinct(vec![place()], |place| place.id);
+    objects
 }
 
-fn full_answers(spoken: Spoken) -> [Answer; 2] {
-    let wants = everything(Object::Post);
-    let mut posts = full_world(&wants);
+fn full_answers(options: RenderOptions) -> [ResponsePayload; 2] {
+    let selection = full_field_selection(ObjectKind::Post);
+    let mut posts = full_world(&selection);
     posts
         .posts
-        .fill(vec![post(post_id(3), 1, "before")], |post| post.id);
-    let users = everything(Object::User);
-    let mut world = full_world(&users);
-    world.roots = 2;
+        .extend_distinct(vec![post(post_id(3), 1, "before")], |post| post.id);
+    let users = full_field_selection(ObjectKind::User);
+    let mut objects = full_world(&users);
+    objects.root_count = 2;
     // Private figures of posts by others would take them out of `includes`.
     [
-        page_of_posts(&posts, &wants, spoken),
-        page_of_users(&world, &users, spoken),
+        render_post_page(&posts, &selection, options),
+        render_user_page(&objects, &users, options),
     ]
 }
 
-fn members(json: &Json, words: &mut Vec<VocabularyWord>) {
+fn members(json: &JsonFieldType, words: &mut Vec<VocabularyWord>) {
     match json {
-        Json::List(inside) => members(inside, words),
-        Json::Object(inside) => inside.iter().for_each(|member| {
+        JsonFieldType::List(inside) => members(inside, words),
+        JsonFieldType::Object(inside) => inside.iter().for_each(|member| {
             words.push(member.name);
-            members(&member.json, words);
+            members(&member.json_type, words);
         }),
         _ => {}
     }
 }
 
 fn all_words() -> Vec<VocabularyWord> {
-    let mut words: Vec<_> = Object::ALL
+    let mut words: Vec<_> = ObjectKind::ALL
         .into_iter()
-        .filter_map(Object::include_key)
+        .filter_map(ObjectKind::include_key)
         .collect();
-    for field in Object::ALL.iter().flat_map(|object| object.fields()) {
+    for field in ObjectKind::ALL.iter().flat_map(|object| object.fields()) {
         words.push(field.name);
-        members(&field.json, &mut words);
+        members(&field.json_type, &mut words);
     }
     words
 }
@@ -194,28 +202,28 @@ fn the_vocabularies_are_images_of_each_other() {
     }
 }
 
-fn matches_schema(value: &Value, json: &Json, speech: Vocabulary, path: &str) {
+fn matches_schema(value: &Value, json: &JsonFieldType, speech: Vocabulary, path: &str) {
     let fits = match json {
-        Json::Text => value.is_string(),
-        Json::Id => value
+        JsonFieldType::Text => value.is_string(),
+        JsonFieldType::Id => value
             .as_str()
             .is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit())),
-        Json::Time => value
+        JsonFieldType::Time => value
             .as_str()
             .is_some_and(|time| base::Time::parse(time).is_some() && time.len() == 24),
-        Json::Int => value.is_i64(),
-        Json::Real => value.is_number(),
-        Json::Bool => value.is_boolean(),
-        Json::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
-        Json::Any => value.is_object(),
-        Json::List(inside) => {
+        JsonFieldType::Int => value.is_i64(),
+        JsonFieldType::Real => value.is_number(),
+        JsonFieldType::Bool => value.is_boolean(),
+        JsonFieldType::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+        JsonFieldType::Any => value.is_object(),
+        JsonFieldType::List(inside) => {
             let items = value.as_array().unwrap_or_else(|| panic!("{path}"));
             for item in items {
                 matches_schema(item, inside, speech, path);
             }
             !items.is_empty()
         }
-        Json::Object(inside) => {
+        JsonFieldType::Object(inside) => {
             has_members(value, inside, speech, path);
             true
         }
@@ -223,7 +231,7 @@ fn matches_schema(value: &Value, json: &Json, speech: Vocabulary, path: &str) {
     assert!(fits, "{path} is {value}");
 }
 
-fn has_members(value: &Value, members: &[Member], speech: Vocabulary, path: &str) {
+fn has_members(value: &Value, members: &[JsonMember], speech: Vocabulary, path: &str) {
     for (key, value) in value.as_object().unwrap_or_else(|| panic!("{path}")) {
         let path = format!("{path}.{key}");
         let member = members
@@ -231,24 +239,24 @@ fn has_members(value: &Value, members: &[Member], speech: Vocabulary, path: &str
             .find(|member| member.name.name_in(speech) == key);
         matches_schema(
             value,
-            &member.unwrap_or_else(|| panic!("{path}")).json,
+            &member.unwrap_or_else(|| panic!("{path}")).json_type,
             speech,
             &path,
         );
     }
 }
 
-fn check_records(list: &Value, object: Object, speech: Vocabulary) -> Vec<&'static str> {
+fn check_records(list: &Value, object: ObjectKind, speech: Vocabulary) -> Vec<&'static str> {
     let mut seen = Vec::new();
     for record in list.as_array().unwrap() {
         for (key, value) in record.as_object().unwrap() {
-            let is = |field: &&Shown| field.name.name_in(speech) == key;
+            let is = |field: &&FieldDefinition| field.name.name_in(speech) == key;
             let field = object
                 .fields()
                 .iter()
                 .find(is)
                 .unwrap_or_else(|| panic!("{key}"));
-            matches_schema(value, &field.json, speech, key);
+            matches_schema(value, &field.json_type, speech, key);
             seen.push(field.name.post);
         }
     }
@@ -257,42 +265,42 @@ fn check_records(list: &Value, object: Object, speech: Vocabulary) -> Vec<&'stat
 
 #[test]
 fn everything_written_is_declared_and_everything_declared_is_written() {
-    for spoken in [POSTS, TWEETS] {
-        let [posts, users] = full_answers(spoken);
-        let speech = spoken.speech;
-        let mut post = check_records(&data(&posts), Object::Post, speech);
-        let mut user = check_records(&data(&users), Object::User, speech);
+    for options in [POSTS, TWEETS] {
+        let [posts, users] = full_answers(options);
+        let speech = options.vocabulary;
+        let mut post = check_records(&data(&posts), ObjectKind::Post, speech);
+        let mut user = check_records(&data(&users), ObjectKind::User, speech);
         let (included, more) = (json(&posts.includes), json(&users.includes));
-        let key = |object: Object| object.include_key().unwrap().name_in(speech);
+        let key = |object: ObjectKind| object.include_key().unwrap().name_in(speech);
         post.extend(check_records(
-            &included[key(Object::Post)],
-            Object::Post,
+            &included[key(ObjectKind::Post)],
+            ObjectKind::Post,
             speech,
         ));
         post.extend(check_records(
-            &more[key(Object::Post)],
-            Object::Post,
+            &more[key(ObjectKind::Post)],
+            ObjectKind::Post,
             speech,
         ));
-        user.extend(check_records(&included["users"], Object::User, speech));
-        user.extend(check_records(&more["users"], Object::User, speech));
-        let media = check_records(&included["media"], Object::Media, speech);
-        let poll = check_records(&included["polls"], Object::Poll, speech);
-        let place = check_records(&included["places"], Object::Place, speech);
+        user.extend(check_records(&included["users"], ObjectKind::User, speech));
+        user.extend(check_records(&more["users"], ObjectKind::User, speech));
+        let media = check_records(&included["media"], ObjectKind::Media, speech);
+        let poll = check_records(&included["polls"], ObjectKind::Poll, speech);
+        let place = check_records(&included["places"], ObjectKind::Place, speech);
         let never = ["source", "context_annotations"];
         for (object, seen) in [
-            (Object::Post, post),
-            (Object::User, user),
-            (Object::Media, media),
-            (Object::Poll, poll),
-            (Object::Place, place),
+            (ObjectKind::Post, post),
+            (ObjectKind::User, user),
+            (ObjectKind::Media, media),
+            (ObjectKind::Poll, poll),
+            (ObjectKind::Place, place),
         ] {
             for field in object.fields() {
                 let name = field.name.post;
                 let known = seen.contains(&name);
-                let unknown = matches!(object, Object::Media) && name == "promoted_metrics";
+                let unknown = matches!(object, ObjectKind::Media) && name == "promoted_metrics";
                 let silent =
-                    unknown || never.contains(&name) || field.about.starts_with("Accepted");
+                    unknown || never.contains(&name) || field.description.starts_with("Accepted");
                 assert_eq!(known, !silent, "{object:?} {name}");
             }
         }
@@ -323,23 +331,23 @@ fn what_is_not_there_is_left_out() {
             Value::Bool(_) | Value::Number(_) => {}
         }
     }
-    for spoken in [POSTS, TWEETS] {
-        let wants = everything(Object::Post);
+    for options in [POSTS, TWEETS] {
+        let selection = full_field_selection(ObjectKind::Post);
         let mut bare = post(post_id(1), 1, "x");
         bare.lang = String::new();
         let viewer = Viewer::user(base::UserId::new(1));
-        let world = world(
+        let objects = loaded_objects(
             viewer,
-            &wants,
+            &selection,
             1,
             vec![bare],
             vec![user(1, "ana")],
             vec![media(3, "photo", 1)],
         );
-        let answer = page_of_posts(&world, &wants, spoken);
+        let answer = render_post_page(&objects, &selection, options);
         no_blanks(&data(&answer), "");
         no_blanks(&json(&answer.includes), "");
-        for answer in full_answers(spoken) {
+        for answer in full_answers(options) {
             no_blanks(&data(&answer), "");
             no_blanks(&json(&answer.includes), "");
         }
@@ -348,10 +356,10 @@ fn what_is_not_there_is_left_out() {
 
 #[test]
 fn figures_come_under_both_names_when_the_request_did_not_tell() {
-    for spoken in [POSTS, TWEETS] {
-        let [posts, users] = full_answers(Spoken {
-            both_metrics: true,
-            ..spoken
+    for options in [POSTS, TWEETS] {
+        let [posts, users] = full_answers(RenderOptions {
+            both_metric_names: true,
+            ..options
         });
         for name in ["public_metrics", "organic_metrics"] {
             let figures = &data(&posts)[0][name];
@@ -369,11 +377,11 @@ proptest::proptest! {
     #[test]
     fn text_is_escaped_as_by_serde(text in proptest::prelude::any::<String>(), control in "[\\x00-\\x7f&<>\u{2028}\u{7f}é]{0,40}") {
         for text in [text, control] {
-            let mut out = Out::new(POSTS, 0);
-            out.quoted(&text);
+            let mut out = JsonWriter::new(POSTS, 0);
+            out.write_text(&text);
             proptest::prop_assert_eq!(out.finish(), serde_json::to_string(&text).unwrap());
-            let mut out = Out::new(POSTS, 0);
-            out.escaped(&text);
+            let mut out = JsonWriter::new(POSTS, 0);
+            out.write_html_escaped(&text);
             let wanted = serde_json::to_string(&base::text::escape_html(&text)).unwrap();
             proptest::prop_assert_eq!(out.finish(), wanted);
         }
@@ -382,7 +390,7 @@ proptest::proptest! {
 
 #[test]
 fn times_have_fractions() {
-    let mut out = Out::new(POSTS, 0);
-    out.time(NOW);
+    let mut out = JsonWriter::new(POSTS, 0);
+    out.write_time(NOW);
     assert_eq!(out.finish(), "\"2026-11-21T04:05:06.789Z\"");
 }

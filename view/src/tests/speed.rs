@@ -7,9 +7,9 @@ use store::posts::NewPostDetails;
 use store::{Tx, users};
 
 use super::loading::store;
-use super::{POSTS, post, post_id, user, wants, world};
-use crate::answer::{asked_posts, page_of_posts};
-use crate::{Asked, Object, Wants};
+use super::{POSTS, field_selection, loaded_objects, post, post_id, user};
+use crate::response::{render_post_page, render_requested_posts};
+use crate::{FieldSelection, LookupKeys, ObjectKind};
 
 const ROUNDS: u32 = 2_000;
 const TEXT: &str = "A post of middling length, with \"quotes\", a tag #rust & a link \
@@ -49,44 +49,46 @@ fn without_a_store() {
             .collect::<Vec<_>>()
     };
     let anyone = Viewer::anonymous();
-    let plain = Wants::defaults(Object::Post);
-    let hundred = world(anyone, &plain, 100, posts(100), people(), Vec::new());
+    let plain = FieldSelection::defaults(ObjectKind::Post);
+    let hundred = loaded_objects(anyone, &plain, 100, posts(100), people(), Vec::new());
     measured("100 posts, default fields, spoken", || {
-        page_of_posts(&hundred, &plain, POSTS).data.len()
+        render_post_page(&hundred, &plain, POSTS).data.len()
     });
     let fields = "created_at,public_metrics,lang,author_id,conversation_id,referenced_posts";
-    let rich = wants(Object::Post, &[(Object::Post, fields)], "author_id");
-    let hundred = world(anyone, &rich, 100, posts(100), people(), Vec::new());
+    let rich = field_selection(ObjectKind::Post, &[(ObjectKind::Post, fields)], "author_id");
+    let hundred = loaded_objects(anyone, &rich, 100, posts(100), people(), Vec::new());
     measured("100 posts, six more fields, authors, spoken", || {
-        page_of_posts(&hundred, &rich, POSTS).data.len()
+        render_post_page(&hundred, &rich, POSTS).data.len()
     });
-    let one = world(anyone, &rich, 1, posts(1), people(), Vec::new());
-    let asked = Asked {
+    let one = loaded_objects(anyone, &rich, 1, posts(1), people(), Vec::new());
+    let asked = LookupKeys {
         parameter: "ids",
         values: &ids[..1],
     };
     measured("1 post, six more fields, author, spoken", || {
-        asked_posts(&one, &rich, POSTS, asked).data.len()
+        render_requested_posts(&one, &rich, POSTS, asked).data.len()
     });
     measured("records of 100 posts cloned and shelved", || {
-        world(anyone, &plain, 100, posts(100), Vec::new(), Vec::new()).roots
+        loaded_objects(anyone, &plain, 100, posts(100), Vec::new(), Vec::new()).root_count
     });
     measured("records of 100 posts cloned", || posts(100).len());
     let long = post(post_id(1), 1, &"A long text with many words. ".repeat(800));
     measured("the first part of a long post", || {
-        crate::posts::short_part(&long).map_or(0, |part| part.len())
+        crate::posts::short_text(&long).map_or(0, |part| part.len())
     });
     let near = post(post_id(1), 1, TEXT.repeat(3).get(..280).unwrap());
     measured("a look whether a post is long", || {
-        crate::posts::short_part(&near).map_or(0, |part| part.len())
+        crate::posts::short_text(&near).map_or(0, |part| part.len())
     });
     measured("wants parsed", || {
-        let mut wants = Wants::defaults(Object::Post);
-        wants
-            .ask_fields(Object::Post, "tweet.fields", fields)
+        let mut selection = FieldSelection::defaults(ObjectKind::Post);
+        selection
+            .add_fields_param(ObjectKind::Post, "tweet.fields", fields)
             .unwrap();
-        wants.ask_expansions("expansions", "author_id").unwrap();
-        usize::from(wants.betrayed().is_some())
+        selection
+            .add_expansions_param("expansions", "author_id")
+            .unwrap();
+        usize::from(selection.detected_vocabulary().is_some())
     });
 }
 
@@ -110,8 +112,8 @@ async fn out_of_a_store() {
     store
         .read(|tx: &mut Tx<'_>| {
             let ids: Vec<PostId> = (1..=100).map(post_id).collect();
-            let plain = Wants::defaults(Object::Post);
-            let expanded = wants(Object::Post, &[], "author_id");
+            let plain = FieldSelection::defaults(ObjectKind::Post);
+            let expanded = field_selection(ObjectKind::Post, &[], "author_id");
             for (who, viewer) in [
                 ("anyone", Viewer::anonymous()),
                 ("a user", Viewer::user(UserId::new(3))),
@@ -120,11 +122,11 @@ async fn out_of_a_store() {
                     &format!("1 post and author by {who}, read and spoken"),
                     || {
                         let found = store::posts::find_by_id(tx, ids[0]).unwrap();
-                        let asked = Asked {
+                        let asked = LookupKeys {
                             parameter: "id",
                             values: &ids[..1],
                         };
-                        crate::post(tx, viewer, found, &expanded, POSTS, asked)
+                        crate::render_post(tx, viewer, found, &expanded, POSTS, asked)
                             .unwrap()
                             .data
                             .len()
@@ -132,7 +134,7 @@ async fn out_of_a_store() {
                 );
                 measured(&format!("100 posts by {who}, read and spoken"), || {
                     let page = store::posts::find_by_ids(tx, &ids).unwrap();
-                    crate::posts(tx, viewer, page, &plain, POSTS)
+                    crate::render_posts(tx, viewer, page, &plain, POSTS)
                         .unwrap()
                         .data
                         .len()

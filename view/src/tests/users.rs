@@ -6,10 +6,13 @@ use network::visibility::Viewer;
 use serde_json::{Value, json as value};
 use store::users::{User, UserState};
 
-use super::{POSTS, TWEETS, data, everything, json, post, post_id, user, wants, world};
-use crate::answer::{Asked, asked_users, page_of_users};
-use crate::world::World;
-use crate::{Object, Wants};
+use super::{
+    POSTS, TWEETS, data, field_selection, full_field_selection, json, loaded_objects, post,
+    post_id, user,
+};
+use crate::loader::LoadedObjects;
+use crate::response::{LookupKeys, render_requested_users, render_user_page};
+use crate::{FieldSelection, ObjectKind};
 
 fn ana() -> User {
     User {
@@ -20,16 +23,20 @@ fn ana() -> User {
     }
 }
 
-fn seen_by(viewer: Viewer, wants: &Wants, prepare: impl Fn(&mut World)) -> Value {
-    let mut world = world(viewer, wants, 1, Vec::new(), vec![ana()], Vec::new());
-    prepare(&mut world);
-    data(&page_of_users(&world, wants, POSTS))[0].take()
+fn seen_by(
+    viewer: Viewer,
+    selection: &FieldSelection,
+    prepare: impl Fn(&mut LoadedObjects),
+) -> Value {
+    let mut objects = loaded_objects(viewer, selection, 1, Vec::new(), vec![ana()], Vec::new());
+    prepare(&mut objects);
+    data(&render_user_page(&objects, selection, POSTS))[0].take()
 }
 
 #[test]
 fn what_comes_unasked() {
-    let wants = Wants::defaults(Object::User);
-    let answer = seen_by(Viewer::anonymous(), &wants, |_| {});
+    let selection = FieldSelection::defaults(ObjectKind::User);
+    let answer = seen_by(Viewer::anonymous(), &selection, |_| {});
     assert_eq!(
         answer,
         value!({"id": "1", "name": "ana", "username": "ana"})
@@ -38,15 +45,15 @@ fn what_comes_unasked() {
 
 #[test]
 fn ties_are_for_users_and_email_for_oneself() {
-    let wants = everything(Object::User);
-    let own = seen_by(Viewer::user(UserId::new(1)), &wants, |_| {});
+    let selection = full_field_selection(ObjectKind::User);
+    let own = seen_by(Viewer::user(UserId::new(1)), &selection, |_| {});
     assert_eq!(own["confirmed_email"], "ana@example.com");
     assert_eq!(own["subscription_type"], "Premium");
     assert!(own.get("connection_status").is_none());
 
-    let other = seen_by(Viewer::user(UserId::new(2)), &wants, |world| {
-        world.kin.following.insert(UserId::new(1));
-        world.kin.muting.insert(UserId::new(1));
+    let other = seen_by(Viewer::user(UserId::new(2)), &selection, |objects| {
+        objects.relations.following.insert(UserId::new(1));
+        objects.relations.muting.insert(UserId::new(1));
     });
     assert!(other.get("confirmed_email").is_none());
     assert_eq!(other["subscription_type"], "None");
@@ -54,7 +61,7 @@ fn ties_are_for_users_and_email_for_oneself() {
     assert_eq!(other["receives_your_dm"], true);
     assert_eq!(other["subscription"]["subscribes_to_you"], false);
 
-    let app = seen_by(Viewer::anonymous(), &wants, |_| {});
+    let app = seen_by(Viewer::anonymous(), &selection, |_| {});
     for name in [
         "confirmed_email",
         "connection_status",
@@ -64,14 +71,22 @@ fn ties_are_for_users_and_email_for_oneself() {
     ] {
         assert!(app.get(name).is_none(), "{name}");
     }
-    let scopeless = self::wants(Object::User, &[(Object::User, "confirmed_email")], "");
+    let scopeless = self::field_selection(
+        ObjectKind::User,
+        &[(ObjectKind::User, "confirmed_email")],
+        "",
+    );
     let own = seen_by(Viewer::user(UserId::new(1)), &scopeless, |_| {});
     assert!(own.get("confirmed_email").is_none());
 }
 
 #[test]
 fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
-    let wants = wants(Object::User, &[(Object::User, "receives_your_dm")], "");
+    let selection = field_selection(
+        ObjectKind::User,
+        &[(ObjectKind::User, "receives_your_dm")],
+        "",
+    );
     let id = UserId::new(1);
     for (open, follows, blocks, wanted) in [
         (true, false, false, true),
@@ -83,43 +98,43 @@ fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
             receives_dm: open,
             ..ana()
         };
-        let mut world = world(
+        let mut objects = loaded_objects(
             Viewer::user(UserId::new(2)),
-            &wants,
+            &selection,
             1,
             Vec::new(),
             vec![subject],
             Vec::new(),
         );
-        world.kin.followed_by.extend(follows.then_some(id));
-        world.kin.blocked_by.extend(blocks.then_some(id));
-        let answer = page_of_users(&world, &wants, POSTS);
+        objects.relations.followed_by.extend(follows.then_some(id));
+        objects.relations.blocked_by.extend(blocks.then_some(id));
+        let answer = render_user_page(&objects, &selection, POSTS);
         assert_eq!(data(&answer)[0]["receives_your_dm"], wanted);
     }
 }
 
 #[test]
 fn users_come_in_the_order_of_asking() {
-    let wants = Wants::defaults(Object::User);
+    let selection = FieldSelection::defaults(ObjectKind::User);
     let mut suspended = user(3, "Carol");
     suspended.state = UserState::Suspended;
     let mut deleted = user(4, "dave");
     deleted.state = UserState::Deleted;
     let users = vec![user(1, "ana"), user(2, "Bob"), suspended, deleted];
-    let world = world(
+    let objects = loaded_objects(
         Viewer::anonymous(),
-        &wants,
+        &selection,
         4,
         Vec::new(),
         users,
         Vec::new(),
     );
     let names = ["bob", "nobody", "ANA", "carol", "dave", "Bob"].map(str::to_owned);
-    let answer = asked_users(
-        &world,
-        &wants,
+    let answer = render_requested_users(
+        &objects,
+        &selection,
         POSTS,
-        Asked {
+        LookupKeys {
             parameter: "usernames",
             values: &names,
         },
@@ -139,34 +154,38 @@ fn users_come_in_the_order_of_asking() {
         ]
     );
     let ids = [UserId::new(2), UserId::new(9)];
-    let answer = asked_users(
-        &world,
-        &wants,
+    let answer = render_requested_users(
+        &objects,
+        &selection,
         POSTS,
-        Asked {
+        LookupKeys {
             parameter: "ids",
             values: &ids,
         },
     );
     assert_eq!((answer.count, answer.errors.len()), (1, 1));
-    assert_eq!(page_of_users(&world, &wants, POSTS).count, 2);
+    assert_eq!(render_user_page(&objects, &selection, POSTS).count, 2);
 }
 
 #[test]
 fn a_pinned_post_comes_along() {
-    let wants = wants(Object::User, &[], "pinned_tweet_id,most_recent_tweet_id");
+    let selection = field_selection(
+        ObjectKind::User,
+        &[],
+        "pinned_tweet_id,most_recent_tweet_id",
+    );
     let mut subject = ana();
     subject.pinned_post_id = Some(post_id(1));
     subject.most_recent_post_id = Some(post_id(9));
-    let world = world(
+    let objects = loaded_objects(
         Viewer::anonymous(),
-        &wants,
+        &selection,
         1,
         vec![post(post_id(1), 1, "pinned")],
         vec![subject],
         Vec::new(),
     );
-    let answer = page_of_users(&world, &wants, TWEETS);
+    let answer = render_user_page(&objects, &selection, TWEETS);
     assert_eq!(data(&answer)[0]["pinned_tweet_id"], post_id(1).to_string());
     assert_eq!(json(&answer.includes)["tweets"][0]["text"], "pinned");
     let missing = ResourceRef::from_expansion("tweet", "most_recent_tweet_id", post_id(9));

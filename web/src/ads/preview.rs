@@ -1,6 +1,6 @@
 //! What a post of an advertiser looks like, for whoever was given its address.
 
-use ads::preview::{Looks, Preview};
+use ads::post_preview::{PreviewContent, SignedPreview};
 use base::{AppId, Error, Refusal};
 use http::HeaderValue;
 use http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
@@ -25,9 +25,9 @@ pub(crate) fn show(call: Call) -> Pending {
         let key = call.home.front.config.page_key;
         let preview = id
             .zip(token)
-            .and_then(|(id, token)| Preview::open(&key, id, token, call.now()))
+            .and_then(|(id, token)| SignedPreview::verify_token(&key, id, token, call.now()))
             .ok_or(Refusal::RouteNotFound)?;
-        let (app, site) = (preview.app, call.home.site);
+        let (app, site) = (preview.app_id, call.home.site);
         let read = move |tx: &mut Tx<'_>| looked_at(tx, &preview, site);
         let (looks, status) = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
         let framing = call.read(move |tx| origins(tx, app)).await?;
@@ -45,10 +45,10 @@ pub(crate) fn show(call: Call) -> Pending {
 
 fn looked_at(
     tx: &mut Tx<'_>,
-    preview: &Preview,
+    preview: &SignedPreview,
     site: &'static str,
-) -> Result<Option<(Looks, Value)>, Error> {
-    let Some(looks) = preview.find(tx)? else {
+) -> Result<Option<(PreviewContent, Value)>, Error> {
+    let Some(looks) = preview.load(tx)? else {
         return Ok(None);
     };
     let form = StatusForm {
@@ -56,7 +56,7 @@ fn looked_at(
         trim_user: false,
     };
     let (viewer, post) = (Viewer::user(looks.viewer), looks.post.clone());
-    let shown = view::older_statuses(tx, viewer, vec![post], form, site)?;
+    let shown = view::legacy_statuses_json(tx, viewer, vec![post], form, site)?;
     let status = shown.into_iter().next();
     Ok(status.map(|(_, status)| (looks, status)))
 }
@@ -75,7 +75,7 @@ fn origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error> {
         .collect())
 }
 
-fn filled(call: &Call, looks: &Looks, status: &Value) -> PostPreview {
+fn filled(call: &Call, looks: &PreviewContent, status: &Value) -> PostPreview {
     // A repost shows what it reposts.
     let status = status.get("retweeted_status").unwrap_or(status);
     let text = |path: &str| {
@@ -108,8 +108,8 @@ fn filled(call: &Call, looks: &Looks, status: &Value) -> PostPreview {
         username: text("/user/screen_name"),
         text: said.to_owned(),
         pictures: pictures.map(str::to_owned).collect(),
-        choices: looks.choices.clone(),
+        choices: looks.poll_choices.clone(),
         notes,
-        link: looks.link.clone(),
+        link: looks.call_to_action.clone(),
     }
 }

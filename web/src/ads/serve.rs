@@ -1,6 +1,6 @@
 //! Serving: own networks ask what to show, and report what became of it.
 
-use ads::serving::{self, Ask, Report};
+use ads::serving::{self, AdRequest, ImpressionReport};
 use base::Refusal;
 use base::refusal::AdsProblem;
 use serde_json::Value;
@@ -12,17 +12,18 @@ use std::sync::Arc;
 /// `POST /ads-serve/1/request`.
 pub(crate) fn request(call: Call) -> Pending {
     Box::pin(async move {
-        let ask = Ask::read(&body(&call)?)?;
+        let ask = AdRequest::parse(&body(&call)?)?;
         let key = call.home.front.config.page_key;
         let evaluator = Arc::clone(&call.home.evaluator);
         let house = call.home.ads.clone();
         let chosen = call
-            .read(move |tx| serving::request(tx, (&evaluator, &house), &key, &ask))
+            .read(move |tx| serving::serve_ads(tx, (&evaluator, &house), &key, &ask))
             .await?;
         // The auction is held beside others; only its outcome waits for its turn to be written.
-        let bids = Arc::new(chosen.bids);
+        let bids = Arc::new(chosen.bid_outcomes);
         if !bids.is_empty() {
-            call.write(move |tx| serving::count(tx, &bids)).await?;
+            call.write(move |tx| serving::record_bid_outcomes(tx, &bids))
+                .await?;
         }
         Ok(Reply::bytes(
             200,
@@ -36,8 +37,10 @@ pub(crate) fn request(call: Call) -> Pending {
 pub(crate) fn report(call: Call) -> Pending {
     Box::pin(async move {
         let key = call.home.front.config.page_key;
-        let reports = Report::read_all(&body(&call)?, &key, call.now())?;
-        let taken = call.write(move |tx| serving::report(tx, &reports)).await?;
+        let reports = ImpressionReport::parse_all(&body(&call)?, &key, call.now())?;
+        let taken = call
+            .write(move |tx| serving::record_reports(tx, &reports))
+            .await?;
         Ok(Reply::bytes(200, crate::reply::ADS, taken.to_string()))
     })
 }

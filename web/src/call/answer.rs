@@ -2,11 +2,11 @@
 
 use base::Error;
 use bytes::Bytes;
-use deliver::streams::Feed;
+use deliver::streams::SessionFeed;
 use edge::Body;
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value as Json, json};
-use view::Answer;
+use view::ResponsePayload;
 
 use super::Call;
 use crate::accents;
@@ -15,7 +15,7 @@ use crate::reply::{JSON, Reply};
 
 impl Call {
     /// An answer that goes on for as long as somebody reads it.
-    pub fn stream(&self, feed: Feed) -> Reply {
+    pub fn stream(&self, feed: SessionFeed) -> Reply {
         Reply::stream(JSON, Body::stream(feed.map(Ok)))
     }
 
@@ -31,19 +31,26 @@ impl Call {
     }
 
     /// A success with what was asked for, what it leads to, and what is not shown and why.
-    pub fn answer(&self, answer: &Answer) -> Result<Reply, Error> {
+    pub fn answer(&self, answer: &ResponsePayload) -> Result<Reply, Error> {
         self.answer_with(answer, None)
     }
 
     /// The same for a page: its size and the tokens of its neighbours.
-    pub fn answer_page(&self, answer: &Answer, tokens: &Tokens) -> Result<Reply, Error> {
+    pub fn answer_page(&self, answer: &ResponsePayload, tokens: &Tokens) -> Result<Reply, Error> {
         self.answer_with(answer, Some(tokens.meta(answer.count)))
     }
 
     /// The same for a page of posts in time: also their highest and lowest id.
-    pub fn answer_timeline(&self, answer: &Answer, tokens: &Tokens) -> Result<Reply, Error> {
+    pub fn answer_timeline(
+        &self,
+        answer: &ResponsePayload,
+        tokens: &Tokens,
+    ) -> Result<Reply, Error> {
         let mut meta = tokens.meta(answer.count);
-        for (name, id) in [("newest_id", answer.newest), ("oldest_id", answer.oldest)] {
+        for (name, id) in [
+            ("newest_id", answer.newest_id),
+            ("oldest_id", answer.oldest_id),
+        ] {
             if let Some(id) = id {
                 meta.insert(name.to_owned(), Json::String(id.to_string()));
             }
@@ -54,7 +61,7 @@ impl Call {
     /// The same with a `meta` of the operation's own.
     pub fn answer_with(
         &self,
-        answer: &Answer,
+        answer: &ResponsePayload,
         meta: Option<Map<String, Json>>,
     ) -> Result<Reply, Error> {
         if let Some(caller) = &self.caller {

@@ -11,7 +11,7 @@ use http::{HeaderMap, Method, Uri};
 use network::apps::{AuthRequest, Authenticator, Caller};
 use network::visibility::Viewer;
 use store::{Store, StoreContext, TransactionWork};
-use view::{Object, Spoken, Wants};
+use view::{FieldSelection, ObjectKind, RenderOptions};
 
 use crate::body::{self, Members};
 use crate::endpoint::{Endpoint, Kind, Place};
@@ -112,9 +112,9 @@ pub struct Home {
     /// Who decides whom advertising reaches.
     pub evaluator: Arc<ads::evaluator::Evaluator>,
     /// What the operator decided about advertising.
-    pub ads: ads::House,
+    pub ads: ads::AdsConfig,
     /// What reaches webhooks.
-    pub webhooks: deliver::webhooks::Desk,
+    pub webhooks: deliver::webhooks::WebhookAdmin,
     /// The address that the platform's own files are at.
     pub site: &'static str,
     /// What the pages for people share.
@@ -123,9 +123,9 @@ pub struct Home {
 
 impl Home {
     /// What events have in common.
-    pub(crate) fn events(&self) -> deliver::activity::Home {
-        deliver::activity::Home {
-            speech: self.default_speech,
+    pub(crate) fn events(&self) -> deliver::activity::ActivityConfig {
+        deliver::activity::ActivityConfig {
+            default_vocabulary: self.default_speech,
             site: self.site,
         }
     }
@@ -297,7 +297,7 @@ impl Call {
     }
 
     /// What the answer is to show, from an operation that answers with `object`.
-    pub fn wants(&self, object: Object) -> Wants {
+    pub fn wants(&self, object: ObjectKind) -> FieldSelection {
         let mut wants = match self.params.wants() {
             Some(wants) if wants.root() == object => *wants,
             _ => self.wants_of(object),
@@ -305,17 +305,17 @@ impl Call {
         if self.may_see_email() {
             wants.allow_email();
         }
-        wants.served_from(self.home.site);
+        wants.set_site(self.home.site);
         wants
     }
 
     /// The same for an object that is not the one which the parameters are declared for.
-    fn wants_of(&self, object: Object) -> Wants {
-        let mut wants = Wants::defaults(object);
+    fn wants_of(&self, object: ObjectKind) -> FieldSelection {
+        let mut wants = FieldSelection::defaults(object);
         for given in self.params.iter() {
             if let Kind::Fields(of) = given.param.kind {
                 // Read once already, with the same names.
-                let _known = wants.ask_fields(of, given.spelled, &given.raw);
+                let _known = wants.add_fields_param(of, given.spelled, &given.raw);
             }
         }
         wants
@@ -332,7 +332,7 @@ impl Call {
     }
 
     /// The vocabulary of the answer.
-    pub fn spoken(&self) -> Spoken {
+    pub fn spoken(&self) -> RenderOptions {
         let app = self
             .caller
             .as_ref()

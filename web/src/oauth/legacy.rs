@@ -33,7 +33,7 @@ pub(crate) fn verify(call: Call) -> Pending {
         );
         let email = wanted && caller.app.request_email;
         let found = call.read(move |tx| users::find_active(tx, user)).await?;
-        call.say_whole(&view::older_user(&found, email))
+        call.say_whole(&view::legacy_user_json(&found, email))
     })
 }
 
@@ -54,6 +54,6 @@ pub(crate) fn show(call: Call) -> Pending {
             let unknown = || Refusal::NotFound(ResourceRef::new("user", "screen_name", &name));
             users::find_target(tx, named.ok_or_else(unknown)?, "user_id")
         });
-        call.say_whole(&view::older_user(&found.await?, false))
+        call.say_whole(&view::legacy_user_json(&found.await?, false))
     })
 }

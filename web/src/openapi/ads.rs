@@ -1,25 +1,29 @@
 //! What the declarations of advertising say beyond the common: bodies, and what is answered.
 
-use ads::Does;
-use ads::declare::{Field, Need, Resource, Start, Verb};
-use ads::kind::Kind;
-use ads::operations::Place;
+use ads::OperationAction;
+use ads::declaration::{DefaultValue, FieldRequirement, FieldSpec, Resource, ResourceVerb};
+use ads::field_kind::FieldKind;
+use ads::operations::OperationParamLocation;
 use serde_json::{Map, Value, json};
 
 use super::schema::array;
 
 /// The body that an operation takes; none where it takes parameters.
-pub(super) fn body(operation: &ads::Operation) -> Option<Value> {
+pub(super) fn body(operation: &ads::AdsOperation) -> Option<Value> {
     if !operation.takes_json() {
         return None;
     }
-    let schema = match operation.does {
-        Does::Batch(of) => {
-            let operations: Vec<&str> = [Verb::Create, Verb::Update, Verb::Delete]
-                .into_iter()
-                .filter(|verb| of.can(*verb))
-                .map(verb_name)
-                .collect();
+    let schema = match operation.action {
+        OperationAction::Batch(of) => {
+            let operations: Vec<&str> = [
+                ResourceVerb::Create,
+                ResourceVerb::Update,
+                ResourceVerb::Delete,
+            ]
+            .into_iter()
+            .filter(|verb| of.supports(*verb))
+            .map(verb_name)
+            .collect();
             let item = json!({
                 "type": "object",
                 "required": ["operation_type", "params"],
@@ -28,7 +32,7 @@ pub(super) fn body(operation: &ads::Operation) -> Option<Value> {
                     "params": { "type": "object" },
                 },
             });
-            array(&item, 1, of.batch)
+            array(&item, 1, of.max_batch_items)
         }
         _ => members(operation),
     };
@@ -36,24 +40,24 @@ pub(super) fn body(operation: &ads::Operation) -> Option<Value> {
     Some(json!({ "required": true, "content": content }))
 }
 
-const fn verb_name(verb: Verb) -> &'static str {
+const fn verb_name(verb: ResourceVerb) -> &'static str {
     match verb {
-        Verb::Create => "Create",
-        Verb::Update => "Update",
+        ResourceVerb::Create => "Create",
+        ResourceVerb::Update => "Update",
         _ => "Delete",
     }
 }
 
 /// The members of a JSON object that is sent. An operation that looks at the whole body by itself
 /// names none.
-fn members(operation: &ads::Operation) -> Value {
+fn members(operation: &ads::AdsOperation) -> Value {
     let sent = operation.params.iter();
-    let sent = sent.filter(|param| param.place == Place::Sent);
+    let sent = sent.filter(|param| param.location == OperationParamLocation::Input);
     let mut properties = Map::new();
     let mut required: Vec<&str> = Vec::new();
     for param in sent {
         properties.insert(param.name.post.to_owned(), value(param.kind));
-        if param.need == Need::Must {
+        if param.requirement == FieldRequirement::Required {
             required.push(param.name.post);
         }
     }
@@ -68,21 +72,23 @@ fn members(operation: &ads::Operation) -> Value {
 }
 
 /// What an operation answers.
-pub(super) fn answer(operation: &ads::Operation) -> Value {
+pub(super) fn answer(operation: &ads::AdsOperation) -> Value {
     let one = |of: &Resource| json!({ "$ref": format!("#/components/schemas/{}", name(of)) });
-    let data = match operation.does {
-        Does::Verb(of, Verb::List) | Does::Batch(of) => array(&one(of), 0, usize::MAX),
-        Does::Verb(of, _) => one(of),
-        Does::Custom(_) | Does::Reference(_) => json!({}),
+    let data = match operation.action {
+        OperationAction::Verb(of, ResourceVerb::List) | OperationAction::Batch(of) => {
+            array(&one(of), 0, usize::MAX)
+        }
+        OperationAction::Verb(of, _) => one(of),
+        OperationAction::Custom(_) | OperationAction::Reference(_) => json!({}),
     };
-    let request = match operation.does {
-        Does::Batch(_) => json!({ "type": "array", "items": { "type": "object" } }),
+    let request = match operation.action {
+        OperationAction::Batch(_) => json!({ "type": "array", "items": { "type": "object" } }),
         _ => json!({ "type": "object" }),
     };
     let mut properties = json!({ "request": request, "data": data });
     let is_list = matches!(
-        operation.does,
-        Does::Verb(_, Verb::List) | Does::Reference(_)
+        operation.action,
+        OperationAction::Verb(_, ResourceVerb::List) | OperationAction::Reference(_)
     );
     if let Some(properties) = properties.as_object_mut().filter(|_| is_list) {
         properties.insert(
@@ -100,10 +106,10 @@ pub(super) fn answer(operation: &ads::Operation) -> Value {
 }
 
 /// The resource whose records an operation answers.
-pub(super) fn resource(operation: &ads::Operation) -> Option<&'static Resource> {
-    match operation.does {
-        Does::Verb(of, _) | Does::Batch(of) => Some(of),
-        Does::Custom(_) | Does::Reference(_) => None,
+pub(super) fn resource(operation: &ads::AdsOperation) -> Option<&'static Resource> {
+    match operation.action {
+        OperationAction::Verb(of, _) | OperationAction::Batch(of) => Some(of),
+        OperationAction::Custom(_) | OperationAction::Reference(_) => None,
     }
 }
 
@@ -120,10 +126,10 @@ pub(super) fn name(of: &Resource) -> String {
 /// The schema of a record. What is worked out for each is not declared, and may be there too.
 pub(super) fn record(of: &Resource) -> Value {
     let mut properties = Map::new();
-    if of.shows.is_none() {
+    if of.render_records.is_none() {
         properties.insert("id".to_owned(), json!({ "type": "string" }));
     }
-    for field in of.fields.iter().filter(|field| field.shown) {
+    for field in of.fields.iter().filter(|field| field.is_shown) {
         let schema = if may_be_nothing(field) {
             or_null(value(field.kind))
         } else {
@@ -132,16 +138,18 @@ pub(super) fn record(of: &Resource) -> Value {
         properties.insert(field.name.post.to_owned(), schema);
     }
     for time in ["created_at", "updated_at"] {
-        properties.insert(time.to_owned(), value(Kind::Time));
+        properties.insert(time.to_owned(), value(FieldKind::Time));
     }
     if of.shows_deleted {
-        properties.insert("deleted".to_owned(), value(Kind::Bool));
+        properties.insert("deleted".to_owned(), value(FieldKind::Bool));
     }
     json!({ "type": "object", "properties": properties })
 }
 
-fn may_be_nothing(field: &Field) -> bool {
-    field.create != Need::Must && matches!(field.default, Start::Nothing) && !field.kind.is_list()
+fn may_be_nothing(field: &FieldSpec) -> bool {
+    field.create != FieldRequirement::Required
+        && matches!(field.default_value, DefaultValue::Empty)
+        && !field.kind.is_list()
 }
 
 fn or_null(mut schema: Value) -> Value {
@@ -158,30 +166,37 @@ fn or_null(mut schema: Value) -> Value {
 }
 
 /// What a field holds, as it is answered; and what it is sent as in JSON.
-fn value(kind: Kind) -> Value {
+fn value(kind: FieldKind) -> Value {
     let text = || json!({ "type": "string" });
     match kind {
-        Kind::Text(_, most) => json!({ "type": "string", "maxLength": most }),
-        Kind::Url => json!({ "type": "string", "format": "uri" }),
-        Kind::Bool => json!({ "type": "boolean" }),
-        Kind::Int(least, most) => {
+        FieldKind::Text(_, most) => json!({ "type": "string", "maxLength": most }),
+        FieldKind::Url => json!({ "type": "string", "format": "uri" }),
+        FieldKind::Bool => json!({ "type": "boolean" }),
+        FieldKind::Int(least, most) => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
-        Kind::Money => json!({ "type": "integer", "minimum": 1 }),
-        Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
-        Kind::Word(words) => {
+        FieldKind::Money => json!({ "type": "integer", "minimum": 1 }),
+        FieldKind::OneOf(words) => json!({ "type": "string", "enum": words }),
+        FieldKind::Word(words) => {
             let words: Vec<&str> = words.iter().map(|word| word.post).collect();
             json!({ "type": "string", "enum": words })
         }
-        Kind::SomeOf(words) => array(&json!({ "type": "string", "enum": words }), 0, usize::MAX),
-        Kind::Texts(most, length) => {
+        FieldKind::SomeOf(words) => {
+            array(&json!({ "type": "string", "enum": words }), 0, usize::MAX)
+        }
+        FieldKind::Texts(most, length) => {
             array(&json!({ "type": "string", "maxLength": length }), 0, most)
         }
-        Kind::Reference(..) | Kind::Account | Kind::User | Kind::Long | Kind::MediaKey => text(),
-        Kind::Ids(_, most) | Kind::Longs(most) | Kind::MediaKeys(most) | Kind::CardUris(most) => {
-            array(&text(), 0, most)
-        }
-        Kind::Time => json!({ "type": "string", "format": "date-time" }),
-        Kind::Shape(_) => json!({}),
+        FieldKind::Reference(..)
+        | FieldKind::Account
+        | FieldKind::User
+        | FieldKind::Long
+        | FieldKind::MediaKey => text(),
+        FieldKind::Ids(_, most)
+        | FieldKind::Longs(most)
+        | FieldKind::MediaKeys(most)
+        | FieldKind::CardUris(most) => array(&text(), 0, most),
+        FieldKind::Time => json!({ "type": "string", "format": "date-time" }),
+        FieldKind::Shape(_) => json!({}),
     }
 }

@@ -2,7 +2,7 @@
 
 use base::VocabularyWord;
 use serde_json::{Map, Value, json};
-use view::{Json, Object, When};
+use view::{FieldInclusion, JsonFieldType, ObjectKind};
 
 use crate::endpoint::{Kind, Member, Shape};
 
@@ -108,21 +108,21 @@ fn shape(of: Shape) -> Value {
 }
 
 /// An object's name among the schemas.
-pub(super) fn schema_name(object: Object) -> &'static str {
+pub(super) fn schema_name(object: ObjectKind) -> &'static str {
     object.schema_name().post
 }
 
 /// An object's schema, from its projection.
-pub(super) fn schema_of(object: Object) -> Value {
+pub(super) fn schema_of(object: ObjectKind) -> Value {
     let shown = object
         .fields()
         .iter()
         .filter(|field| !field.name.post.is_empty());
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for field in shown {
-        let mut schema = held(field.json);
-        describe(&mut schema, field.name, field.about);
-        if field.when == When::Always && !field.partial {
+        let mut schema = held(field.json_type);
+        describe(&mut schema, field.name, field.description);
+        if field.inclusion == FieldInclusion::Always && !field.may_be_absent {
             required.push(field.name.post);
         }
         properties.insert(field.name.post.to_owned(), schema);
@@ -130,19 +130,19 @@ pub(super) fn schema_of(object: Object) -> Value {
     json!({ "type": "object", "required": required, "properties": properties })
 }
 
-fn held(json: Json) -> Value {
+fn held(json: JsonFieldType) -> Value {
     match json {
-        Json::Text => json!({ "type": "string" }),
-        Json::Id => id(),
-        Json::Time => json!({ "type": "string", "format": "date-time" }),
-        Json::Int => json!({ "type": "integer" }),
-        Json::Real => json!({ "type": "number" }),
-        Json::Bool => json!({ "type": "boolean" }),
-        Json::OneOf(words) => json!({ "type": "string", "enum": words }),
-        Json::List(items) => array(&held(*items), 0, usize::MAX),
-        Json::Object(members) => {
-            let member = |member: &view::Member| {
-                let mut schema = held(member.json);
+        JsonFieldType::Text => json!({ "type": "string" }),
+        JsonFieldType::Id => id(),
+        JsonFieldType::Time => json!({ "type": "string", "format": "date-time" }),
+        JsonFieldType::Int => json!({ "type": "integer" }),
+        JsonFieldType::Real => json!({ "type": "number" }),
+        JsonFieldType::Bool => json!({ "type": "boolean" }),
+        JsonFieldType::OneOf(words) => json!({ "type": "string", "enum": words }),
+        JsonFieldType::List(items) => array(&held(*items), 0, usize::MAX),
+        JsonFieldType::Object(members) => {
+            let member = |member: &view::JsonMember| {
+                let mut schema = held(member.json_type);
                 describe(&mut schema, member.name, "");
                 (member.name.post.to_owned(), schema)
             };
@@ -150,7 +150,7 @@ fn held(json: Json) -> Value {
             let properties: Map<_, _> = spoken.map(member).collect();
             json!({ "type": "object", "properties": properties })
         }
-        Json::Any => json!({ "type": "object" }),
+        JsonFieldType::Any => json!({ "type": "object" }),
     }
 }
 

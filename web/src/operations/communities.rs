@@ -1,7 +1,7 @@
 //! Communities.
 
 use base::Scope;
-use view::Object;
+use view::ObjectKind;
 
 use super::shared::{NEXT_TOKEN, PAGINATION_TOKEN, READ, max_results, query};
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
@@ -36,6 +36,6 @@ pub static COMMUNITIES: &[Endpoint] = &[
 
 const COMMUNITY_FIELDS: &[Param] = &[Param::query(
     "community.fields",
-    Kind::Fields(Object::Community),
+    Kind::Fields(ObjectKind::Community),
     "Fields of the communities that the answer carries.",
 )];

@@ -1,7 +1,7 @@
 //! Compliance jobs: what became of many posts or users at once.
 
 use base::Scopes;
-use view::Object;
+use view::ObjectKind;
 
 use super::shared::object_fields;
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
@@ -72,5 +72,5 @@ const TYPES: &[&str] = &["tweets", "users"];
 
 const JOB_FIELDS: &[Param] = &[object_fields(
     "compliance_job.fields",
-    Object::ComplianceJob,
+    ObjectKind::ComplianceJob,
 )];

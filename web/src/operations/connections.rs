@@ -1,7 +1,7 @@
 //! Connections of streams.
 
 use base::Scopes;
-use view::Object;
+use view::ObjectKind;
 
 use super::shared::{object_fields, page};
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
@@ -24,7 +24,7 @@ pub static CONNECTIONS: &[Endpoint] = &[
                     Kind::SomeOf(STREAMS),
                     "Streams whose connections to show.",
                 ),
-                object_fields("connection.fields", Object::Connection),
+                object_fields("connection.fields", ObjectKind::Connection),
             ],
             &page(1, 100, 10),
         ])

@@ -1,6 +1,6 @@
 //! News stories.
 
-use view::Object;
+use view::ObjectKind;
 
 use super::shared::{READ, max_results, query};
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
@@ -35,6 +35,6 @@ pub static NEWS: &[Endpoint] = &[
 
 const NEWS_FIELDS: &[Param] = &[Param::query(
     "news.fields",
-    Kind::Fields(Object::News),
+    Kind::Fields(ObjectKind::News),
     "Fields of the stories that the answer carries.",
 )];

@@ -1,7 +1,7 @@
 //! Community notes.
 
 use base::{Scope, Scopes};
-use view::Object;
+use view::ObjectKind;
 
 use super::shared::{ANY_LENGTH, POST_FIELDS, POST_ID, object_fields, page};
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
@@ -40,7 +40,7 @@ pub static NOTES: &[Endpoint] = &[
     .permit("12", SEE)
     .limits(&[quarter(300)], &[quarter(90)])
     .params(&[
-        &[TEST_MODE, object_fields("note.fields", Object::Note)],
+        &[TEST_MODE, object_fields("note.fields", ObjectKind::Note)],
         &page(1, 100, 10),
     ]),
     Endpoint::new("createCommunityNotes", "POST", "/2/notes")

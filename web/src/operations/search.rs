@@ -1,7 +1,7 @@
 //! Search over posts, and counts of what a search would find.
 
 use base::{Entitlement, Scopes};
-use view::Object;
+use view::ObjectKind;
 
 use super::shared::{
     NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results, object_fields,
@@ -66,5 +66,5 @@ const COUNTS: &[Param] = &[
         Kind::OneOf(&["minute", "hour", "day"]),
         "How long each counted span is; `hour` when absent.",
     ),
-    object_fields("search_count.fields", Object::SearchCount),
+    object_fields("search_count.fields", ObjectKind::SearchCount),
 ];

@@ -1,7 +1,7 @@
 //! What many declarations share: parameters, members of bodies, scopes and windows.
 
 use base::{Permit, Scope, Scopes, VocabularyWord};
-use view::Object;
+use view::ObjectKind;
 
 use crate::endpoint::{Endpoint, Kind, Member, Param, Pattern, Place, Shape, Shared, Window};
 
@@ -141,25 +141,25 @@ pub(crate) const WEBHOOK: &[Param] = &[Param::id("webhook_id", "The id of the we
 /// Fields of posts.
 pub(crate) const POST_FIELD: Param = Param::query(
     "post.fields",
-    Kind::Fields(Object::Post),
+    Kind::Fields(ObjectKind::Post),
     "Fields of the posts that the answer carries.",
 )
 .also(&["tweet.fields"]);
 /// Fields of users.
 pub(crate) const USER_FIELD: Param = Param::query(
     "user.fields",
-    Kind::Fields(Object::User),
+    Kind::Fields(ObjectKind::User),
     "Fields of the users that the answer carries.",
 );
 /// Fields of media.
 pub(crate) const MEDIA_FIELD: Param = Param::query(
     "media.fields",
-    Kind::Fields(Object::Media),
+    Kind::Fields(ObjectKind::Media),
     "Fields of the media that the answer carries.",
 );
 
 /// What an object can lead to.
-pub(crate) const fn expansions(of: Object) -> Param {
+pub(crate) const fn expansions(of: ObjectKind) -> Param {
     Param::query(
         "expansions",
         Kind::Expansions(of),
@@ -170,44 +170,44 @@ pub(crate) const fn expansions(of: Object) -> Param {
 /// Fields and expansions of posts.
 pub(crate) const POST_FIELDS: &[Param] = &[
     POST_FIELD,
-    expansions(Object::Post),
+    expansions(ObjectKind::Post),
     MEDIA_FIELD,
     Param::query(
         "poll.fields",
-        Kind::Fields(Object::Poll),
+        Kind::Fields(ObjectKind::Poll),
         "Fields of the polls that the answer carries.",
     ),
     Param::query(
         "place.fields",
-        Kind::Fields(Object::Place),
+        Kind::Fields(ObjectKind::Place),
         "Fields of the places that the answer carries.",
     ),
     USER_FIELD,
 ];
 /// Fields and expansions of users.
-pub(crate) const USER_FIELDS: &[Param] = &[USER_FIELD, expansions(Object::User), POST_FIELD];
+pub(crate) const USER_FIELDS: &[Param] = &[USER_FIELD, expansions(ObjectKind::User), POST_FIELD];
 /// Fields and expansions of lists.
 pub(crate) const LIST_FIELDS: &[Param] = &[
     Param::query(
         "list.fields",
-        Kind::Fields(Object::List),
+        Kind::Fields(ObjectKind::List),
         "Fields of the lists that the answer carries.",
     ),
-    expansions(Object::List),
+    expansions(ObjectKind::List),
     USER_FIELD,
 ];
 /// Fields and expansions of spaces.
 pub(crate) const SPACE_FIELDS: &[Param] = &[
     Param::query(
         "space.fields",
-        Kind::Fields(Object::Space),
+        Kind::Fields(ObjectKind::Space),
         "Fields of the spaces that the answer carries.",
     ),
-    expansions(Object::Space),
+    expansions(ObjectKind::Space),
     USER_FIELD,
     Param::query(
         "topic.fields",
-        Kind::Fields(Object::Topic),
+        Kind::Fields(ObjectKind::Topic),
         "Fields of the topics that the answer carries.",
     ),
 ];
@@ -215,17 +215,17 @@ pub(crate) const SPACE_FIELDS: &[Param] = &[
 pub(crate) const DM_FIELDS: &[Param] = &[
     Param::query(
         "dm_event.fields",
-        Kind::Fields(Object::DmEvent),
+        Kind::Fields(ObjectKind::DmEvent),
         "Fields of the message events that the answer carries.",
     ),
-    expansions(Object::DmEvent),
+    expansions(ObjectKind::DmEvent),
     USER_FIELD,
     POST_FIELD,
     MEDIA_FIELD,
 ];
 
 /// Fields of an object.
-pub(crate) const fn object_fields(name: &'static str, of: Object) -> Param {
+pub(crate) const fn object_fields(name: &'static str, of: ObjectKind) -> Param {
     Param::query(
         name,
         Kind::Fields(of),

@@ -1,7 +1,7 @@
 //! Streams of posts and likes, and the rules of the filtered one.
 
 use base::Scopes;
-use view::Object;
+use view::ObjectKind;
 
 use super::shared::{
     ANY_LENGTH, BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK,
@@ -49,7 +49,7 @@ pub static STREAMS: &[Endpoint] = &[
     )
     .about("How many rules there are and may be.")
     .permit("A", Scopes::NONE)
-    .params(&[&[object_fields("rules_count.fields", Object::RulesCount)]])
+    .params(&[&[object_fields("rules_count.fields", ObjectKind::RulesCount)]])
     .act(v2::stream_rules::counts),
     Endpoint::new(
         "getWebhooksStreamLinks",
@@ -195,8 +195,8 @@ const RULES: &[Member] = &[
 ];
 
 const LIKE_FIELDS: &[Param] = &[
-    object_fields("like_with_tweet_author.fields", Object::Like),
-    expansions(Object::Like),
+    object_fields("like_with_tweet_author.fields", ObjectKind::Like),
+    expansions(ObjectKind::Like),
     POST_FIELD,
     USER_FIELD,
     MEDIA_FIELD,

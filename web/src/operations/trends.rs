@@ -1,7 +1,7 @@
 //! Trends.
 
 use base::Scopes;
-use view::Object;
+use view::ObjectKind;
 
 use super::shared::{READ, object_fields};
 use crate::endpoint::{Endpoint, Kind, Param, day, quarter};
@@ -25,7 +25,7 @@ pub static TRENDS: &[Endpoint] = &[
                 Kind::Int(1, 50, 20),
                 "The most trends to show.",
             ),
-            object_fields("trend.fields", Object::Trend),
+            object_fields("trend.fields", ObjectKind::Trend),
         ]]),
     Endpoint::new(
         "getTrendsPersonalizedTrends",
@@ -38,6 +38,6 @@ pub static TRENDS: &[Endpoint] = &[
     .limits(&[quarter(200), day(200)], &[quarter(10), day(100)])
     .params(&[&[object_fields(
         "personalized_trend.fields",
-        Object::PersonalizedTrend,
+        ObjectKind::PersonalizedTrend,
     )]]),
 ];

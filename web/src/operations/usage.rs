@@ -1,7 +1,7 @@
 //! What an app has used, and what the interface is.
 
 use base::Scopes;
-use view::Object;
+use view::ObjectKind;
 
 use super::shared::object_fields;
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
@@ -16,7 +16,7 @@ pub static USAGE: &[Endpoint] = &[
         .limits(&[quarter(50)], &[])
         .params(&[&[
             Param::query("days", Kind::Int(1, 90, 7), "How many days to show."),
-            object_fields("usage.fields", Object::Usage),
+            object_fields("usage.fields", ObjectKind::Usage),
         ]]),
     Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
         .act(v2::description::document)

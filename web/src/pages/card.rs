@@ -1,7 +1,7 @@
 //! Links of cards: on to where they lead, noted as a click where a person opens one.
 
-use ads::clicks::{self, Click};
-use ads::serving::Impression;
+use ads::clicks::{self, CardClick};
+use ads::serving::AdImpression;
 use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal};
 use http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY};
@@ -41,7 +41,7 @@ pub(crate) fn follow_from(call: Call) -> Pending {
         if is_person(&call) {
             let click = click(&call, post).await?;
             let opened = link.clone();
-            call.write(move |tx| Ok(clicks::record_click(tx, &opened, &click)?))
+            call.write(move |tx| Ok(clicks::record_card_click(tx, &opened, &click)?))
                 .await?;
         }
         Ok(on(&link))
@@ -65,11 +65,11 @@ fn on(link: &CardLink) -> Reply {
         .header(REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
 
-async fn click(call: &Call, post: PostId) -> Result<Click, Error> {
+async fn click(call: &Call, post: PostId) -> Result<CardClick, Error> {
     let visit = Visit::of(call).await?;
     let key = call.home.front.config.page_key;
     let viewer = visit.person.as_ref().map_or_else(
-        || clicks::stranger(&key, &visit.facts.address, &visit.facts.user_agent),
+        || clicks::anonymous_viewer_id(&key, &visit.facts.address, &visit.facts.user_agent),
         |person| person.user.id.get(),
     );
     // What cannot be read keeps nobody from where the link leads.
@@ -77,10 +77,10 @@ async fn click(call: &Call, post: PostId) -> Result<Click, Error> {
     let token = query
         .as_ref()
         .and_then(|query| query.get("impression_token"));
-    Ok(Click {
+    Ok(CardClick {
         post,
         viewer,
-        impression: token.and_then(|token| Impression::open(&key, token)),
+        impression: token.and_then(|token| AdImpression::decode(&key, token)),
     })
 }
 

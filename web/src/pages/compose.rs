@@ -1,6 +1,6 @@
 //! Writing a post in a browser: from a link with a text, or as an answer to a conversation card.
 
-use ads::conversations::{self, Conversation, Shown};
+use ads::conversations::{self, CardMediaPaths, ConversationCardContent};
 use base::refusal::ResourceRef;
 use base::{Error, Id, PostId, Refusal};
 use network::posts::{self, NewPost, PostAuthor};
@@ -46,10 +46,10 @@ fn query(pairs: &[(&'static str, String)]) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-fn still(shown: Shown) -> Still {
+fn still(shown: CardMediaPaths) -> Still {
     Still {
-        picture: shown.picture,
-        film: shown.film,
+        picture: shown.image,
+        film: shown.video,
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn card(call: Call) -> Pending {
         let uri = call.path_id::<()>("card")?.get();
         let of: PostId = call.path_id("post")?;
         let found = call.read(move |tx| {
-            let carried = conversations::carries(tx, of, uri)?;
+            let carried = conversations::post_has_card(tx, of, uri)?;
             Ok(conversations::find(tx, uri)?.filter(|_| carried))
         });
         let missing = || Refusal::NotFound(ResourceRef::new("card", "card", uri));
@@ -69,7 +69,7 @@ pub(crate) fn card(call: Call) -> Pending {
             card: Some(uri),
             of: Some(of),
         };
-        let choices = card.choices.into_iter().map(|(hashtag, text)| {
+        let choices = card.options.into_iter().map(|(hashtag, text)| {
             let mut pairs = vec![("text", format!("{text} {hashtag}"))];
             pairs.extend(answering.pairs());
             let path = format!("{ACTION}?{}", query(&pairs));
@@ -78,7 +78,7 @@ pub(crate) fn card(call: Call) -> Pending {
         let page = ConversationCard {
             frame: visit.frame(&call),
             heading: card.title,
-            still: still(card.shown),
+            still: still(card.media),
             choices: choices.collect(),
         };
         Ok(visit.page(&call, &page)?)
@@ -157,7 +157,7 @@ pub(crate) fn submit(call: Call) -> Pending {
                 of: Some(of),
             } = answering
             {
-                conversations::answered(tx, author.user_id, &made, (of, card))?;
+                conversations::record_card_answer(tx, author.user_id, &made, (of, card))?;
             }
             Ok(made)
         });
@@ -194,9 +194,9 @@ pub(crate) fn written(call: Call) -> Pending {
             text,
             id,
             thanks: card.map(|card| Thanks {
-                text: card.thanks,
-                link: Some(card.thanks_url).filter(|url| !url.is_empty()),
-                unlocked: still(card.unlocked),
+                text: card.thank_you_text,
+                link: Some(card.thank_you_url).filter(|url| !url.is_empty()),
+                unlocked: still(card.unlocked_media),
             }),
         };
         Ok(visit.page(&call, &page)?)
@@ -209,7 +209,7 @@ async fn found(
     person: &Person,
     id: Option<String>,
     answering: Answering,
-) -> Result<(String, String, Option<Conversation>), Error> {
+) -> Result<(String, String, Option<ConversationCardContent>), Error> {
     let (user, named) = (person.user.id, id.unwrap_or_default());
     let id = PostId::parse(&named).unwrap_or(PostId::new(0));
     let missing = Refusal::NotFound(ResourceRef::new("tweet", "id", named));
@@ -219,7 +219,7 @@ async fn found(
             .filter(|post| post.author_id == user && post.state == store::posts::PostState::Live);
         let own = own.ok_or_else(|| missing.clone())?;
         let card = match (answering.card, answering.of) {
-            (Some(card), Some(of)) if conversations::carries(tx, of, card)? => {
+            (Some(card), Some(of)) if conversations::post_has_card(tx, of, card)? => {
                 conversations::find(tx, card)?
             }
             _ => None,

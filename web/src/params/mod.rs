@@ -4,7 +4,7 @@ mod wrong;
 
 use base::refusal::InvalidParameter;
 use base::{Refusal, Time, Vocabulary};
-use view::{Object, Wants};
+use view::{FieldSelection, ObjectKind};
 
 pub(crate) use wrong::shown;
 use wrong::{empty, garbled, invalid, no_text, not_one_of, repeated, unknown, wrong};
@@ -47,7 +47,7 @@ pub struct Given {
 #[derive(Clone, Debug, Default)]
 pub struct Params {
     given: Vec<Given>,
-    wants: Option<Wants>,
+    wants: Option<FieldSelection>,
 }
 
 impl Params {
@@ -108,13 +108,15 @@ impl Params {
     }
 
     /// What the answer is to show, where the operation lets the caller choose.
-    pub const fn wants(&self) -> Option<&Wants> {
+    pub const fn wants(&self) -> Option<&FieldSelection> {
         self.wants.as_ref()
     }
 
     /// The vocabulary that fields and expansions give away.
     pub fn betrayed(&self) -> Option<Vocabulary> {
-        self.wants.as_ref().and_then(Wants::betrayed)
+        self.wants
+            .as_ref()
+            .and_then(FieldSelection::detected_vocabulary)
     }
 
     /// All parameters, the path's first.
@@ -169,12 +171,12 @@ impl Reader {
     }
 
     /// Reads `*.fields` and `expansions` into what an answer shows.
-    fn wants(&mut self) -> Option<Wants> {
-        let mut wants = Wants::defaults(root(self.endpoint)?);
+    fn wants(&mut self) -> Option<FieldSelection> {
+        let mut wants = FieldSelection::defaults(root(self.endpoint)?);
         for given in self.given.iter().filter(|given| !given.raw.is_empty()) {
             let asked = match given.param.kind {
-                Kind::Fields(object) => wants.ask_fields(object, given.spelled, &given.raw),
-                Kind::Expansions(_) => wants.ask_expansions(given.spelled, &given.raw),
+                Kind::Fields(object) => wants.add_fields_param(object, given.spelled, &given.raw),
+                Kind::Expansions(_) => wants.add_expansions_param(given.spelled, &given.raw),
                 _ => Ok(()),
             };
             if let Err(Refusal::InvalidParameters(wrong)) = asked {
@@ -199,7 +201,7 @@ impl Reader {
 }
 
 /// The object that an operation answers with: what it expands, else the first it has fields of.
-fn root(endpoint: &Endpoint) -> Option<Object> {
+fn root(endpoint: &Endpoint) -> Option<ObjectKind> {
     let kinds = || {
         endpoint
             .params

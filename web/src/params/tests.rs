@@ -1,5 +1,5 @@
 use base::Refusal;
-use view::Object;
+use view::ObjectKind;
 
 use super::{Params, Value};
 use crate::endpoint::{Endpoint, Kind, Param, Place};
@@ -32,9 +32,9 @@ static SEARCH: Endpoint = Endpoint::new("search", "GET", "/2/{id}").params(&[&[
     param("exclude", Kind::SomeOf(&["replies", "retweets"])),
     Param {
         aliases: &["post.fields"],
-        ..param("tweet.fields", Kind::Fields(Object::Post))
+        ..param("tweet.fields", Kind::Fields(ObjectKind::Post))
     },
-    param("expansions", Kind::Expansions(Object::Post)),
+    param("expansions", Kind::Expansions(ObjectKind::Post)),
     param("start_time", Kind::Time),
     Param {
         aliases: &["next_token"],

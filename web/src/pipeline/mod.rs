@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use base::clock::monotonic_now;
 use base::{AppId, Error, Fault, Refusal, UserId, Vocabulary};
-use deliver::streams::{Hub, PostStreams, Voice as Partial};
+use deliver::streams::{Hub, PostStreams, RefusalRenderer as Partial};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{Request, Response};
 use network::apps::Authenticator;
@@ -78,15 +78,15 @@ pub struct Config {
     /// Where media are kept, if they are.
     pub files: Option<media::FileStore>,
     /// How open connections are held.
-    pub streams: deliver::streams::Settings,
+    pub streams: deliver::streams::StreamSettings,
     /// The index of posts, if there is one.
     pub search: Option<Arc<network::search::PostSearch>>,
     /// Who decides whom advertising reaches, if somebody else asks it too.
     pub evaluator: Option<Arc<ads::evaluator::Evaluator>>,
     /// What the operator decided about advertising.
-    pub ads: ads::House,
+    pub ads: ads::AdsConfig,
     /// What reaches webhooks.
-    pub webhooks: deliver::webhooks::Desk,
+    pub webhooks: deliver::webhooks::WebhookAdmin,
 }
 
 impl Default for Config {
@@ -113,11 +113,11 @@ impl Default for Config {
             warns_of_plain: false,
             sends_mail: false,
             files: None,
-            streams: deliver::streams::Settings::default(),
+            streams: deliver::streams::StreamSettings::default(),
             search: None,
             evaluator: None,
-            ads: ads::House::default(),
-            webhooks: deliver::webhooks::Desk::default(),
+            ads: ads::AdsConfig::default(),
+            webhooks: deliver::webhooks::WebhookAdmin::default(),
         }
     }
 }
@@ -258,7 +258,11 @@ impl Server {
     pub async fn hold_streams(&self) {
         let home = &self.shared.home;
         let streams = &home.streams;
-        tokio::join!(home.hub.keep(), streams.follow(), streams.follow_links());
+        tokio::join!(
+            home.hub.run_upkeep(),
+            streams.follow_log(),
+            streams.follow_links()
+        );
     }
 
     /// Says good-bye on every stream, and writes down that it ended.
@@ -266,11 +270,11 @@ impl Server {
         let hub = &self.shared.home.hub;
         hub.shut_down();
         self.shared.home.streams.stop();
-        hub.write_down().await
+        hub.record_ended().await
     }
 
     /// What events have in common.
-    pub fn events(&self) -> deliver::activity::Home {
+    pub fn events(&self) -> deliver::activity::ActivityConfig {
         self.shared.home.events()
     }
 

@@ -198,7 +198,7 @@ impl Shared {
             Body::Parts(_) => self.config.parts_limit,
             _ => endpoint
                 .ads
-                .and_then(ads::Operation::body_limit)
+                .and_then(ads::AdsOperation::body_limit)
                 .unwrap_or(self.config.body_limit),
         };
         let raw = std::mem::take(&mut sent.raw);
@@ -267,7 +267,9 @@ impl Shared {
         }
         let quota = Quota { windows, shared };
         let (operation, quota) = match endpoint.ads {
-            Some(of) if of.totals() && asks_for_total(head) => (operation | TOTALS, TOTAL.into()),
+            Some(of) if of.supports_totals() && asks_for_total(head) => {
+                (operation | TOTALS, TOTAL.into())
+            }
             _ => (operation, quota),
         };
         let standing = if is_of_account(endpoint) {
@@ -296,7 +298,7 @@ impl Shared {
 
 /// The advertising account for which a call is counted as well.
 fn account_of(endpoint: &Endpoint, path: &[(&'static str, String)]) -> Option<Pool> {
-    endpoint.ads.filter(|of| of.counts_by_account())?;
+    endpoint.ads.filter(|of| of.is_limited_per_account())?;
     let (_, id) = path.iter().find(|(name, _)| *name == "account_id")?;
     i64::from_str_radix(id, 36).ok().map(Pool::Account)
 }
@@ -304,7 +306,7 @@ fn account_of(endpoint: &Endpoint, path: &[(&'static str, String)]) -> Option<Po
 /// Whether calls are held against an advertising account alone.
 fn is_of_account(endpoint: &Endpoint) -> bool {
     let of = endpoint.ads;
-    of.is_some_and(ads::Operation::counts_by_account_alone)
+    of.is_some_and(ads::AdsOperation::is_limited_per_account_only)
 }
 
 /// Whether an answer says that the caller has nothing to do with the account.

@@ -103,7 +103,7 @@ static TABLE: &[&[Endpoint]] = &[&[
 fn echo(call: Call) -> Pending {
     Box::pin(async move {
         let spoken = call.spoken();
-        let name = format!("{:?} {}", spoken.speech, spoken.both_metrics);
+        let name = format!("{:?} {}", spoken.vocabulary, spoken.both_metric_names);
         call.say(
             json!({ "id": call.path_id::<()>("id").ok().map(base::Id::get), "speech": name,
             "user": call.viewer().user.map(UserId::get), "more": "x".repeat(2_000) }),
@@ -120,7 +120,7 @@ fn like(call: Call) -> Pending {
             .await?;
         let name = name.map(|user| user.username);
         call.say(
-            json!({ "liked": post, "by": name, "speech": format!("{:?}", call.spoken().speech) }),
+            json!({ "liked": post, "by": name, "speech": format!("{:?}", call.spoken().vocabulary) }),
         )
     })
 }

@@ -1,12 +1,12 @@
 //! What comes on an app's stream, for its owner in a browser.
 
 use base::{Error, Refusal, Vocabulary};
-use deliver::streams::{Endpoint, Format, Opening};
+use deliver::streams::{ConnectionRequest, StreamEndpoint, StreamFormat};
 use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use pages::{Live, Tab};
 use serde_json::json;
 use store::rules::StreamProduct;
-use view::{Object, Spoken, Wants};
+use view::{FieldSelection, ObjectKind, RenderOptions};
 
 use super::Own;
 use super::stream::is_enterprise;
@@ -52,13 +52,13 @@ pub(crate) fn events(call: Call) -> Pending {
             return Ok(why(403, "Open it from its own page."));
         }
         let enterprise = is_enterprise(&own);
-        let opening = Opening {
+        let opening = ConnectionRequest {
             app: own.app.id,
-            endpoint: Endpoint::Filtered,
+            endpoint: StreamEndpoint::Filtered,
             partition: 1,
             replay: false,
-            most: Endpoint::Filtered.connections(enterprise),
-            pace: Some(PACE),
+            max_connections: StreamEndpoint::Filtered.max_connections(enterprise),
+            max_per_second: Some(PACE),
             client: call.address(),
         };
         let session = match call.hub().open(opening).await {
@@ -69,13 +69,13 @@ pub(crate) fn events(call: Call) -> Pending {
             }
             Err(stop) => return Err(stop.into()),
         };
-        let mut wants = Wants::defaults(Object::Post);
-        wants.ask_expansions("expansions", "author_id")?;
-        let format = Format {
-            wants,
-            spoken: Spoken {
-                speech: Vocabulary::Post,
-                both_metrics: false,
+        let mut wants = FieldSelection::defaults(ObjectKind::Post);
+        wants.add_expansions_param("expansions", "author_id")?;
+        let format = StreamFormat {
+            selection: wants,
+            options: RenderOptions {
+                vocabulary: Vocabulary::Post,
+                both_metric_names: false,
             },
         };
         let feed = session.feed();

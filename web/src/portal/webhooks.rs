@@ -1,7 +1,7 @@
 //! An app's webhooks: their challenges and deliveries, and what may be done about them.
 
 use base::{Error, Fault, Time};
-use deliver::webhooks::{Challenged, sign};
+use deliver::webhooks::{ChallengeResult, sign};
 use network::webhooks as rules;
 use pages::{Challenge, Hook, Notice, Sent, Tab, Try, Webhooks};
 use serde_json::json;
@@ -72,9 +72,9 @@ async fn challenge(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static s
     let challenged = challenged(call, own, &webhook).await?;
     let failure = challenged.failure.clone();
     let desk = call.home.webhooks.clone();
-    call.write(move |tx| desk.settle(tx, id, &challenged))
+    call.write(move |tx| desk.apply_challenge(tx, id, &challenged))
         .await?;
-    call.home.webhooks.look();
+    call.home.webhooks.wake_sender();
     match failure {
         Some(failure) => Err(refused(failure.message)),
         None => Ok("challenged"),
@@ -85,13 +85,13 @@ fn refused(why: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     base::Refusal::forbidden(why).into()
 }
 
-async fn challenged(call: &Call, own: &Own, webhook: &Webhook) -> Result<Challenged, Error> {
+async fn challenged(call: &Call, own: &Own, webhook: &Webhook) -> Result<ChallengeResult, Error> {
     let desk = &call.home.webhooks;
-    let place = desk.read(&webhook.url).map_err(refused)?;
+    let place = desk.parse_url(&webhook.url).map_err(refused)?;
     let (secret, chance) = (&own.app.api_secret, &call.context().rng);
-    let courier = desk.courier();
+    let courier = desk.client();
     Ok(courier
-        .challenge(&place, secret, chance, call.now())
+        .send_challenge(&place, secret, chance, call.now())
         .await?)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Error, Refusal, UserId, VocabularyWord};
 use deliver::activity as events;
-use deliver::streams::{Endpoint, Opening};
+use deliver::streams::{ConnectionRequest, StreamEndpoint};
 use network::activity::{self, ActivitySubscriber, NewActivitySubscription};
 use query::{AccessTier, QueryDialect, QueryProduct};
 use serde_json::{Map, Value, json};
@@ -224,13 +224,13 @@ pub(crate) fn stream(call: Call) -> Pending {
     Box::pin(async move {
         let asker = ActivitySubscriber::from_caller(call.caller()?);
         let past = streams::past(&call, asker.enterprise)?;
-        let opening = Opening {
+        let opening = ConnectionRequest {
             app: asker.app,
-            endpoint: Endpoint::Activity,
+            endpoint: StreamEndpoint::Activity,
             partition: 1,
             replay: past.as_ref().is_some_and(|past| past.until.is_some()),
-            most: Endpoint::Activity.connections(asker.enterprise),
-            pace: (!asker.enterprise).then_some(PACE),
+            max_connections: StreamEndpoint::Activity.max_connections(asker.enterprise),
+            max_per_second: (!asker.enterprise).then_some(PACE),
             client: call.address(),
         };
         let session = call.hub().open(opening).await?;
@@ -238,7 +238,7 @@ pub(crate) fn stream(call: Call) -> Pending {
         let home = call.home.events();
         let store = Arc::clone(call.store());
         Ok(call.stream(match past {
-            Some(past) => feed.after(events::past(store, session, home, past)),
+            Some(past) => feed.after_backfill(events::replay_activity(store, session, home, past)),
             None => feed,
         }))
     })

@@ -4,7 +4,7 @@
 use base::{Error, PostId, Refusal, Time};
 use network::analytics::{self, AnalyticsWindow, EngagementCounts, PostAnalytics};
 use serde_json::{Map, Value, json};
-use view::Answer;
+use view::ResponsePayload;
 
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
@@ -102,7 +102,7 @@ fn say(
         Value::Object(members)
     };
     let data: Vec<Value> = counted.iter().map(whole).collect();
-    let answer = Answer {
+    let answer = ResponsePayload {
         count: data.len(),
         data: if data.is_empty() {
             String::new()
@@ -110,7 +110,7 @@ fn say(
             Value::Array(data).to_string()
         },
         errors,
-        ..Answer::default()
+        ..ResponsePayload::default()
     };
     call.answer(&answer)
 }

@@ -6,7 +6,7 @@ use network::bookmarks;
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::posts::PageRange;
-use view::Answer;
+use view::ResponsePayload;
 
 use super::{POST_ID, linked};
 use crate::call::{Call, Reply};
@@ -84,7 +84,7 @@ pub(crate) fn create_of_post(call: Call) -> Pending {
             }
             None => {
                 return Err(
-                    Refusal::missing_parameter(POST_ID.name_in(call.spoken().speech)).into(),
+                    Refusal::missing_parameter(POST_ID.name_in(call.spoken().vocabulary)).into(),
                 );
             }
         };
@@ -152,14 +152,14 @@ fn say_rows(call: &Call, rows: Vec<Value>, tokens: Tokens) -> Result<Reply, Erro
         ..tokens
     };
     let meta: Map<String, Value> = onwards.meta(rows.len());
-    let answer = Answer {
+    let answer = ResponsePayload {
         count: rows.len(),
         data: if rows.is_empty() {
             String::new()
         } else {
             Value::Array(rows).to_string()
         },
-        ..Answer::default()
+        ..ResponsePayload::default()
     };
     call.answer_with(&answer, Some(meta))
 }

@@ -12,7 +12,7 @@ use http::header::{CONTENT_ENCODING, HeaderValue};
 use network::compliance::{self, NewComplianceJob};
 use serde_json::{Map, json};
 use store::compliance::ComplianceJob;
-use view::{Answer, JobShown, Object};
+use view::{ComplianceJobSummary, ObjectKind, ResponsePayload};
 
 use crate::body;
 use crate::call::Call;
@@ -53,9 +53,10 @@ pub(crate) fn list(call: Call) -> Pending {
         let found = call
             .read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?))
             .await?;
-        let jobs: Vec<JobShown> = found.into_iter().map(|job| shown(&call, job)).collect();
-        let wants = call.wants(Object::ComplianceJob);
-        let answer = view::compliance_jobs(&jobs, &wants, call.spoken());
+        let jobs: Vec<ComplianceJobSummary> =
+            found.into_iter().map(|job| shown(&call, job)).collect();
+        let wants = call.wants(ObjectKind::ComplianceJob);
+        let answer = view::render_compliance_jobs(&jobs, &wants, call.spoken());
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(answer.count));
         call.answer_with(&answer, Some(meta))
@@ -72,30 +73,30 @@ pub(crate) fn by_id(call: Call) -> Pending {
             .await?;
         match found {
             Some(job) => one(&call, job),
-            None => call.answer(&Answer {
+            None => call.answer(&ResponsePayload {
                 errors: vec![Refusal::NotFound(ResourceRef::new(
                     "compliance_job",
                     "id",
                     id,
                 ))],
-                ..Answer::default()
+                ..ResponsePayload::default()
             }),
         }
     })
 }
 
 fn one(call: &Call, job: ComplianceJob) -> Result<Reply, Error> {
-    let wants = call.wants(Object::ComplianceJob);
-    call.answer(&view::compliance_job(
+    let wants = call.wants(ObjectKind::ComplianceJob);
+    call.answer(&view::render_compliance_job(
         &shown(call, job),
         &wants,
         call.spoken(),
     ))
 }
 
-fn shown(call: &Call, job: ComplianceJob) -> JobShown {
+fn shown(call: &Call, job: ComplianceJob) -> ComplianceJobSummary {
     let site = call.home.site;
-    JobShown {
+    ComplianceJobSummary {
         status: compliance::status(&job, call.now()),
         upload_url: format!("{site}/compliance/uploads/{}", job.upload_token),
         download_url: format!("{site}/compliance/results/{}", job.download_token),

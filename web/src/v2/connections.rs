@@ -1,11 +1,11 @@
 //! Connections of streams: listed and ended (contract §9.5).
 
 use base::{Error, VocabularyWord};
-use deliver::streams::Why;
+use deliver::streams::DisconnectReason;
 use network::connections::{self as acts, ConnectionSelector};
 use serde_json::{Value, json};
 use store::connections::{self as stored, StreamConnection, StreamConnectionFilter};
-use view::{ConnectionShown, Object};
+use view::{ConnectionSummary, ObjectKind};
 
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
@@ -15,7 +15,7 @@ pub(crate) fn list(call: Call) -> Pending {
     Box::pin(async move {
         let (app, page) = (call.caller()?.app_id, call.page()?);
         // What has just ended is shown as ended.
-        call.hub().write_down().await?;
+        call.hub().record_ended().await?;
         let (above, below) = page.falling();
         let filter = StreamConnectionFilter {
             open: match call.text("status") {
@@ -37,15 +37,15 @@ pub(crate) fn list(call: Call) -> Pending {
             found.reverse();
         }
         let cut = page.cut(found, |row| row.id);
-        let shown: Vec<ConnectionShown> = cut.rows.into_iter().map(shown).collect();
-        let wants = call.wants(Object::Connection);
-        let answer = view::connections(&shown, &wants, call.spoken());
+        let shown: Vec<ConnectionSummary> = cut.rows.into_iter().map(shown).collect();
+        let wants = call.wants(ObjectKind::Connection);
+        let answer = view::render_connections(&shown, &wants, call.spoken());
         call.answer_page(&answer, &cut.tokens)
     })
 }
 
-fn shown(row: StreamConnection) -> ConnectionShown {
-    ConnectionShown {
+fn shown(row: StreamConnection) -> ConnectionSummary {
+    ConnectionSummary {
         uuid: row.uuid,
         endpoint: row.endpoint,
         connected_at: row.connected_at,
@@ -80,8 +80,8 @@ pub(crate) fn end_named(call: Call) -> Pending {
 async fn end(call: &Call, which: ConnectionSelector) -> Result<Reply, Error> {
     let app = call.caller()?.app_id;
     // One that has just ended by itself is not ended once more.
-    call.hub().write_down().await?;
-    let why = Why::Killed;
+    call.hub().record_ended().await?;
+    let why = DisconnectReason::Killed;
     let ended = call
         .write(move |tx| Ok(acts::terminate(tx, app, &which, why.name())?))
         .await?;

@@ -8,7 +8,7 @@ use store::Tx;
 use store::follows::UserEdge;
 use store::posts::PageRange;
 use store::users;
-use view::Answer;
+use view::ResponsePayload;
 
 use super::{neighbours, span, wants_users};
 use crate::call::{Call, Reply};
@@ -36,9 +36,9 @@ pub(super) async fn list(call: &Call, id: UserId, to: To, read: Read) -> Result<
     let whole = page.clone();
     let read = call.read(move |tx| {
         if let Some(refusal) = hidden(tx, viewer, id, to)? {
-            let nothing = Answer {
+            let nothing = ResponsePayload {
                 errors: vec![refusal],
-                ..Answer::default()
+                ..ResponsePayload::default()
             };
             return Ok((nothing, None, false));
         }
@@ -50,7 +50,7 @@ pub(super) async fn list(call: &Call, id: UserId, to: To, read: Read) -> Result<
             .zip(edges.last())
             .map(|(first, last)| (first.1, last.1));
         let found = people(tx, &edges)?;
-        let found = view::users(tx, viewer, found, &wants, spoken)?;
+        let found = view::render_users(tx, viewer, found, &wants, spoken)?;
         Ok((found, looked_at, more))
     });
     let (found, looked_at, more) = read.await?;

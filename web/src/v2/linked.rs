@@ -6,7 +6,7 @@ use store::edges::Edge;
 use store::posts::{self, PageRange, Post};
 use store::users::{self, User};
 use store::{TransactionWork, Tx};
-use view::{Answer, Object};
+use view::{ObjectKind, ResponsePayload};
 
 use super::{span, wants_users};
 use crate::call::{Call, Reply};
@@ -43,15 +43,15 @@ pub(super) async fn posts_of(
     asked: PageRange,
     end: fn(&Edge) -> i64,
     read: impl Read,
-) -> Result<(Answer, Option<Tokens>), Error> {
-    let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+) -> Result<(ResponsePayload, Option<Tokens>), Error> {
+    let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
     let page = page.clone();
     let found = run(call, move |tx| {
         let cut = page.cut(read(tx, &asked)?, |edge| edge.1);
         let ids: Vec<PostId> = cut.rows.iter().map(|edge| PostId::new(end(edge))).collect();
         let mut found: Vec<Post> = posts::find_by_ids(tx, &ids)?;
         found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
-        let answer = view::posts(tx, viewer, found, &wants, spoken)?;
+        let answer = view::render_posts(tx, viewer, found, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
     });
     found.await
@@ -71,7 +71,7 @@ pub(super) async fn users(call: &Call, read: impl Read, choose: Choose) -> Resul
         let found = users::find_by_ids(tx, &ids)?;
         let mut found = choose(tx, viewer, found)?;
         found.sort_by_cached_key(|user| ids.iter().position(|id| *id == user.id));
-        let answer = view::users(tx, viewer, found, &wants, spoken)?;
+        let answer = view::render_users(tx, viewer, found, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
     });
     let (answer, tokens) = found.await?;
@@ -84,7 +84,7 @@ pub(super) fn everyone(_: &mut Tx<'_>, _: Viewer, users: Vec<User>) -> Result<Ve
     Ok(users)
 }
 
-type Found = (Answer, Option<Tokens>);
+type Found = (ResponsePayload, Option<Tokens>);
 
 /// Runs a reading. What is not shown of the thing asked for is told beside no data (contract §3.4).
 async fn run(call: &Call, work: impl TransactionWork<Found>) -> Result<Found, Error> {
@@ -97,14 +97,18 @@ async fn run(call: &Call, work: impl TransactionWork<Found>) -> Result<Found, Er
 }
 
 /// An answer of nothing but why.
-pub(super) fn nothing(refusal: Refusal) -> Answer {
-    Answer {
+pub(super) fn nothing(refusal: Refusal) -> ResponsePayload {
+    ResponsePayload {
         errors: vec![refusal],
-        ..Answer::default()
+        ..ResponsePayload::default()
     }
 }
 
-pub(super) fn say(call: &Call, answer: &Answer, tokens: Option<Tokens>) -> Result<Reply, Error> {
+pub(super) fn say(
+    call: &Call,
+    answer: &ResponsePayload,
+    tokens: Option<Tokens>,
+) -> Result<Reply, Error> {
     match tokens {
         Some(tokens) => call.answer_page(answer, &tokens),
         None => call.answer(answer),

@@ -12,7 +12,7 @@ use store::follows::UserEdge;
 use store::lists::{self as stored, List};
 use store::posts::PageRange;
 use store::{Tx, users};
-use view::{Answer, Asked, Object};
+use view::{LookupKeys, ObjectKind, ResponsePayload};
 
 use super::{edges, neighbours, span, wants_users};
 use crate::call::{Call, Reply};
@@ -25,14 +25,14 @@ const LIST_ID: VocabularyWord = VocabularyWord::same_in_both("list_id");
 pub(crate) fn by_id(call: Call) -> Pending {
     Box::pin(async move {
         let id = list_id(&call, "id")?;
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::List), call.spoken());
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "id",
                 values: &[id],
             };
-            Ok(view::list(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_list(tx, viewer, found, &wants, spoken, asked)?)
         });
         call.answer(&found.await?)
     })
@@ -148,11 +148,11 @@ pub(crate) fn unpin(call: Call) -> Pending {
 pub(crate) fn pinned(call: Call) -> Pending {
     Box::pin(async move {
         let user = call.own("id")?;
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::List), call.spoken());
         let read = call.read(move |tx| {
             let ids = stored::list_pinned(tx, user)?;
             let page = in_order(&ids, stored::find_by_ids(tx, &ids)?);
-            Ok(view::lists(tx, viewer, &page, &wants, spoken)?)
+            Ok(view::render_lists(tx, viewer, &page, &wants, spoken)?)
         });
         call.answer_page(&read.await?, &Tokens::default())
     })
@@ -207,7 +207,7 @@ pub(crate) fn posts(call: Call) -> Pending {
         let id = list_id(&call, "id")?;
         let page = call.page()?;
         let asked = span(&page, (0, i64::MAX));
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
         let homes = Arc::clone(&call.home.homes);
         let read = call.read(move |tx| {
             let Some(list) = lists::find_visible(tx, viewer, id)? else {
@@ -216,7 +216,7 @@ pub(crate) fn posts(call: Call) -> Pending {
             let found = timelines::load_list_page(tx, &homes, &list, &asked)?;
             let ends = found.scanned_range;
             let ends = ends.map(|(newest, oldest)| (newest.get(), oldest.get()));
-            let answer = view::posts(tx, viewer, found.posts, &wants, spoken)?;
+            let answer = view::render_posts(tx, viewer, found.posts, &wants, spoken)?;
             Ok((answer, ends, found.more))
         });
         let (found, looked_at, more) = read.await?;
@@ -242,14 +242,14 @@ fn text(call: &Call, name: &'static str) -> Option<String> {
 }
 
 /// The answer where a list is not there for the caller.
-fn no_list(id: i64) -> Answer {
+fn no_list(id: i64) -> ResponsePayload {
     nothing(Refusal::NotFound(ResourceRef::new("list", "id", id)))
 }
 
-fn nothing(why: Refusal) -> Answer {
-    Answer {
+fn nothing(why: Refusal) -> ResponsePayload {
+    ResponsePayload {
         errors: vec![why],
-        ..Answer::default()
+        ..ResponsePayload::default()
     }
 }
 
@@ -274,13 +274,13 @@ async fn people(
         }
         let cut = page.cut(read(tx, id, &one_more(&page))?, |edge| edge.1);
         let people = edges::people(tx, &cut.rows)?;
-        let answer = view::users(tx, viewer, people, &wants, spoken)?;
+        let answer = view::render_users(tx, viewer, people, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
     });
     say(call, found.await?)
 }
 
-fn say(call: &Call, (answer, tokens): (Answer, Option<Tokens>)) -> Result<Reply, Error> {
+fn say(call: &Call, (answer, tokens): (ResponsePayload, Option<Tokens>)) -> Result<Reply, Error> {
     match tokens {
         Some(tokens) => call.answer_page(&answer, &tokens),
         None => call.answer(&answer),
@@ -295,7 +295,7 @@ async fn of_user_page(
     read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<Keyed, Fault>,
 ) -> Result<Reply, Error> {
     let (id, page): (UserId, Page) = (call.path_id("id")?, call.page()?);
-    let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
+    let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::List), call.spoken());
     let found = call.read(move |tx| {
         let user = users::find_by_id(tx, id)?;
         let subject = ResourceRef::new("user", "id", id);
@@ -308,7 +308,7 @@ async fn of_user_page(
         }
         let cut = page.cut(read(tx, viewer, id, &one_more(&page))?, |row| row.0);
         let lists: Vec<List> = cut.rows.into_iter().map(|(_, list)| list).collect();
-        let answer = view::lists(tx, viewer, &lists, &wants, spoken)?;
+        let answer = view::render_lists(tx, viewer, &lists, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
     });
     say(call, found.await?)

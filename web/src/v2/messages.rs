@@ -8,7 +8,7 @@ use serde_json::json;
 use store::Tx;
 use store::messages::{self as stored, DmConversation, MessageEvent, MessageEventKind};
 use store::posts::PageRange;
-use view::{Answer, Object};
+use view::{ObjectKind, ResponsePayload};
 
 use super::media::serve;
 use super::span;
@@ -79,14 +79,20 @@ pub(crate) fn by_id(call: Call) -> Pending {
     Box::pin(async move {
         let id = call.path_id::<()>("event_id")?.get();
         let user = call.user()?;
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::DmEvent), call.spoken());
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.wants(ObjectKind::DmEvent),
+            call.spoken(),
+        );
         let found = call.read(move |tx| {
             let found = messages::find_event(tx, user, id)?;
-            let asked = view::Asked {
+            let asked = view::LookupKeys {
                 parameter: "event_id",
                 values: &[id],
             };
-            Ok(view::message(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_message_event(
+                tx, viewer, found, &wants, spoken, asked,
+            )?)
         });
         call.answer(&found.await?)
     })
@@ -181,16 +187,20 @@ impl Asked {
 
 async fn list(call: Call, asked: Asked) -> Result<Reply, Error> {
     let (page, kinds, user) = (call.page()?, kinds(&call), call.user()?);
-    let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::DmEvent), call.spoken());
+    let (viewer, wants, spoken) = (
+        call.viewer(),
+        call.wants(ObjectKind::DmEvent),
+        call.spoken(),
+    );
     let found = call.read(move |tx| {
         let (conversation, above) = match asked.place(tx, user)? {
             Place::Everywhere(above) => (None, above),
             Place::In(Some(conversation)) => (Some(conversation.id), 0),
-            Place::In(None) => return Ok((Answer::default(), Some(Tokens::default()))),
+            Place::In(None) => return Ok((ResponsePayload::default(), Some(Tokens::default()))),
             Place::Nowhere(refusal) => {
-                let answer = Answer {
+                let answer = ResponsePayload {
                     errors: vec![refusal],
-                    ..Answer::default()
+                    ..ResponsePayload::default()
                 };
                 return Ok((answer, None));
             }
@@ -199,7 +209,7 @@ async fn list(call: Call, asked: Asked) -> Result<Reply, Error> {
         let cut = page.cut(ids, |id| *id);
         let mut events = stored::find_events(tx, &cut.rows)?;
         events.sort_unstable_by_key(|event| std::cmp::Reverse(event.id));
-        let answer = view::message_events(tx, viewer, &events, &wants, spoken)?;
+        let answer = view::render_message_events(tx, viewer, &events, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
     });
     match found.await? {

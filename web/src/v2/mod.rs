@@ -36,7 +36,7 @@ pub(crate) mod webhooks;
 
 use base::{Error, Scope, VocabularyWord};
 use store::posts::PageRange;
-use view::{Object, Wants};
+use view::{FieldSelection, ObjectKind};
 
 use crate::call::Call;
 use crate::page::{Direction, Page, Tokens};
@@ -45,8 +45,8 @@ use crate::page::{Direction, Page, Tokens};
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
 /// What users an operation shows, one's own email address among it where the caller may.
-fn wants_users(call: &Call) -> Result<Wants, Error> {
-    let mut wants = call.wants(Object::User);
+fn wants_users(call: &Call) -> Result<FieldSelection, Error> {
+    let mut wants = call.wants(ObjectKind::User);
     let caller = call.caller()?;
     if caller.scopes.contains(Scope::UsersEmail) {
         wants.allow_email();

@@ -4,7 +4,7 @@ use base::refusal::ResourceRef;
 use base::{Refusal, Time};
 use network::news;
 use serde_json::{Map, json};
-use view::{Answer, Object};
+use view::{ObjectKind, ResponsePayload};
 
 use crate::call::Call;
 use crate::endpoint::Pending;
@@ -22,7 +22,8 @@ pub(crate) fn search(call: Call) -> Pending {
             let from: Time = tx.now().plus_ms(-age);
             Ok(news::search(tx, viewer, &query, from, limit)?)
         });
-        let answer = view::stories(&found.await?, &call.wants(Object::News), call.spoken());
+        let answer =
+            view::render_stories(&found.await?, &call.wants(ObjectKind::News), call.spoken());
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(answer.count));
         call.answer_with(&answer, Some(meta))
@@ -37,10 +38,10 @@ pub(crate) fn by_id(call: Call) -> Pending {
         let told = call.read(move |tx| Ok(news::find_published(tx, viewer, id)?));
         let found = told.await?;
         let answer = match &found {
-            Some(told) => view::story(told, &call.wants(Object::News), call.spoken()),
-            None => Answer {
+            Some(told) => view::render_story(told, &call.wants(ObjectKind::News), call.spoken()),
+            None => ResponsePayload {
                 errors: vec![Refusal::NotFound(ResourceRef::new("news", "id", id))],
-                ..Answer::default()
+                ..ResponsePayload::default()
             },
         };
         call.answer(&answer)

@@ -6,7 +6,7 @@ use serde_json::json;
 use store::notes::CommunityNote;
 use store::posts::PageRange;
 use store::{Tx, notes as stored};
-use view::{NoteShown, Object};
+use view::{ObjectKind, RatedNote};
 
 use super::{POST_ID, linked};
 use crate::call::Call;
@@ -41,16 +41,16 @@ pub(crate) fn written(call: Call) -> Pending {
             .read(move |tx| Ok(stored::page_by_author(tx, author, test_mode, &asked)?))
             .await?;
         let cut = page.cut(found, |note| note.id);
-        let shown: Vec<NoteShown> = cut.rows.into_iter().map(shown).collect();
-        let answer = view::notes(&shown, &call.wants(Object::Note), call.spoken());
+        let shown: Vec<RatedNote> = cut.rows.into_iter().map(shown).collect();
+        let answer = view::render_notes(&shown, &call.wants(ObjectKind::Note), call.spoken());
         call.answer_page(&answer, &cut.tokens)
     })
 }
 
-fn shown(note: CommunityNote) -> NoteShown {
-    NoteShown {
+fn shown(note: CommunityNote) -> RatedNote {
+    RatedNote {
         status: notes::status(&note),
-        bucket: notes::score_bucket(note.score),
+        claim_bucket: notes::score_bucket(note.score),
         note,
     }
 }

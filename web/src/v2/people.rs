@@ -23,7 +23,7 @@ pub(crate) fn search(call: Call) -> Pending {
         let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
         let read = call.read(move |tx| {
             let found = people::search(tx, &query, &span)?;
-            let users = view::users(tx, viewer, found.users, &wants, spoken)?;
+            let users = view::render_users(tx, viewer, found.users, &wants, spoken)?;
             Ok((users, found.scanned_range, found.more))
         });
         let (found, looked_at, more) = read.await?;

@@ -7,7 +7,7 @@ use network::posts::{self, NewPost, PostAuthor};
 use network::replies;
 use serde_json::json;
 use store::posts as stored;
-use view::{Asked, Object};
+use view::{LookupKeys, ObjectKind};
 
 use crate::body::Members;
 use crate::call::Call;
@@ -17,14 +17,16 @@ use crate::endpoint::Pending;
 pub(crate) fn by_ids(call: Call) -> Pending {
     Box::pin(async move {
         let ids: Vec<PostId> = call.ids("ids");
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "ids",
                 values: &ids,
             };
-            Ok(view::posts_asked(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_post_lookup(
+                tx, viewer, found, &wants, spoken, asked,
+            )?)
         });
         call.answer(&found.await?)
     })
@@ -34,14 +36,14 @@ pub(crate) fn by_ids(call: Call) -> Pending {
 pub(crate) fn by_id(call: Call) -> Pending {
     Box::pin(async move {
         let id: PostId = call.path_id("id")?;
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "id",
                 values: &[id],
             };
-            Ok(view::post(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_post(tx, viewer, found, &wants, spoken, asked)?)
         });
         call.answer(&found.await?)
     })
@@ -64,13 +66,13 @@ pub(crate) fn create(call: Call) -> Pending {
                 let root = post.edit_root_id;
                 let versions =
                     root.map_or(Ok(vec![post.id]), |root| stored::list_versions(tx, root))?;
-                let text = view::text_of_new(tx, &post, site)?;
+                let text = view::new_post_text(tx, &post, site)?;
                 Ok((post, versions, text))
             })
             .await?;
         let history = VocabularyWord::new("edit_history_post_ids", "edit_history_tweet_ids");
         let versions: Vec<String> = versions.iter().map(PostId::to_string).collect();
-        let speech = call.spoken().speech;
+        let speech = call.spoken().vocabulary;
         let data = json!({
             "id": post.id.to_string(),
             "text": base::text::escape_html(&text),

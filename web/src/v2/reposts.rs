@@ -18,7 +18,7 @@ pub(crate) fn create(call: Call) -> Pending {
         let made = call.write(move |tx| reposts::repost(tx, user, app, post));
         let made = made.await?;
         let mut data = json!({ "retweeted": true, "rest_id": made.original_id.to_string() });
-        if call.spoken().speech == Vocabulary::Tweet
+        if call.spoken().vocabulary == Vocabulary::Tweet
             && let Some(members) = data.as_object_mut()
         {
             members.insert("id".to_owned(), made.id.to_string().into());

@@ -9,7 +9,7 @@ use base::{Error, Refusal};
 use network::apps::AccessLevel;
 use network::search::{PostSearchPage, PostSearchRequest, find, find_ranked};
 use query::{AccessTier, ParsedQuery, QueryDialect, QueryProduct};
-use view::Object;
+use view::ObjectKind;
 
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
@@ -72,14 +72,14 @@ async fn search(call: &Call, product: QueryProduct) -> Result<Reply, Error> {
     let search = Arc::clone(call.search()?);
     search.catch_up(call.store()).await?;
     let snapshot = search.snapshot();
-    let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+    let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
     let read = call.read(move |tx| {
         let PostSearchPage { posts, next } = if ranks {
             find_ranked(tx, &snapshot, viewer, &asked, after)?
         } else {
             find(tx, &snapshot, viewer, &asked)?
         };
-        Ok((view::posts(tx, viewer, posts, &wants, spoken)?, next))
+        Ok((view::render_posts(tx, viewer, posts, &wants, spoken)?, next))
     });
     let (answer, next) = read.await?;
     let tokens = Tokens {

@@ -6,7 +6,7 @@ use base::{Error, PostId, Refusal, UserId};
 use network::spaces::{self, SpaceStateFilter};
 use store::posts::{self, PageRange, Post};
 use store::spaces::{self as stored, Space};
-use view::{Answer, Asked, Object};
+use view::{LookupKeys, ObjectKind, ResponsePayload};
 
 use super::{edges, span, wants_users};
 use crate::call::{Call, Reply};
@@ -17,15 +17,17 @@ use crate::page::{Page, Tokens};
 pub(crate) fn by_id(call: Call) -> Pending {
     Box::pin(async move {
         let name = call.path_text("id")?.to_owned();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Space), call.spoken());
         let found = call.read(move |tx| {
             let id = decode_base62(&name);
             let found = id.map_or(Ok(None), |id| stored::find_by_id(tx, id))?;
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "id",
                 values: std::slice::from_ref(&name),
             };
-            Ok(view::space(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_space(
+                tx, viewer, found, &wants, spoken, asked,
+            )?)
         });
         call.answer(&found.await?)
     })
@@ -35,7 +37,7 @@ pub(crate) fn by_id(call: Call) -> Pending {
 pub(crate) fn by_ids(call: Call) -> Pending {
     Box::pin(async move {
         let names = call.texts("ids").to_vec();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Space), call.spoken());
         let found = call.read(move |tx| {
             let mut ids: Vec<i64> = Vec::with_capacity(names.len());
             for id in names.iter().filter_map(|name| decode_base62(name)) {
@@ -45,11 +47,11 @@ pub(crate) fn by_ids(call: Call) -> Pending {
             }
             let mut found = stored::find_by_ids(tx, &ids)?;
             found.sort_by_cached_key(|space| ids.iter().position(|id| *id == space.id));
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "ids",
                 values: &names,
             };
-            Ok(view::spaces_asked(
+            Ok(view::render_space_lookup(
                 tx, viewer, &found, &wants, spoken, asked,
             )?)
         });
@@ -63,11 +65,11 @@ pub(crate) fn by_creators(call: Call) -> Pending {
         let mut creators: Vec<UserId> = call.ids("user_ids");
         creators.sort_unstable();
         creators.dedup();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Space), call.spoken());
         let found = call.read(move |tx| {
             let mut found = stored::list_active_by_creators(tx, &creators)?;
             found.sort_unstable_by_key(|space| std::cmp::Reverse(space.id));
-            Ok(view::spaces(tx, viewer, &found, &wants, spoken)?)
+            Ok(view::render_spaces(tx, viewer, &found, &wants, spoken)?)
         });
         call.answer_page(&found.await?, &Tokens::default())
     })
@@ -83,10 +85,10 @@ pub(crate) fn search(call: Call) -> Pending {
             _ => SpaceStateFilter::All,
         };
         let limit = usize::try_from(call.int("max_results")).unwrap_or(0);
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Space), call.spoken());
         let found = call.read(move |tx| {
             let found = spaces::search(tx, &text, among, limit)?;
-            Ok(view::spaces(tx, viewer, &found, &wants, spoken)?)
+            Ok(view::render_spaces(tx, viewer, &found, &wants, spoken)?)
         });
         call.answer_page(&found.await?, &Tokens::default())
     })
@@ -108,7 +110,7 @@ pub(crate) fn buyers(call: Call) -> Pending {
                 |edge| edge.1,
             );
             let people = edges::people(tx, &cut.rows)?;
-            let answer = view::users(tx, viewer, people, &wants, spoken)?;
+            let answer = view::render_users(tx, viewer, people, &wants, spoken)?;
             Ok((answer, Some(cut.tokens)))
         });
         say(&call, found.await?)
@@ -119,7 +121,7 @@ pub(crate) fn buyers(call: Call) -> Pending {
 pub(crate) fn shared(call: Call) -> Pending {
     Box::pin(async move {
         let (page, name) = (call.page()?, call.path_text("id")?.to_owned());
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
         let found = call.read(move |tx| {
             let Some(space) = seen(tx, &name)? else {
                 return Ok((no_space(&name), None));
@@ -130,7 +132,7 @@ pub(crate) fn shared(call: Call) -> Pending {
             let mut found = posts::find_by_ids(tx, &ids)?;
             let place = |post: &Post| ids.iter().position(|id| *id == post.id);
             found.sort_by_cached_key(place);
-            let answer = view::posts(tx, viewer, found, &wants, spoken)?;
+            let answer = view::render_posts(tx, viewer, found, &wants, spoken)?;
             Ok((answer, Some(cut.tokens)))
         });
         say(&call, found.await?)
@@ -145,10 +147,10 @@ fn seen(tx: &mut store::Tx<'_>, name: &str) -> Result<Option<Space>, Error> {
     }
 }
 
-fn no_space(name: &str) -> Answer {
-    Answer {
+fn no_space(name: &str) -> ResponsePayload {
+    ResponsePayload {
         errors: vec![Refusal::NotFound(ResourceRef::new("space", "id", name))],
-        ..Answer::default()
+        ..ResponsePayload::default()
     }
 }
 
@@ -160,7 +162,7 @@ fn one_more(page: &Page) -> PageRange {
     }
 }
 
-fn say(call: &Call, (answer, tokens): (Answer, Option<Tokens>)) -> Result<Reply, Error> {
+fn say(call: &Call, (answer, tokens): (ResponsePayload, Option<Tokens>)) -> Result<Reply, Error> {
     match tokens {
         Some(tokens) => call.answer_page(&answer, &tokens),
         None => call.answer(&answer),

@@ -6,7 +6,7 @@ use query::{AccessTier, QueryDialect};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::rules::{self as stored, StreamProduct, StreamRule};
-use view::{Object, RulesShown};
+use view::{ObjectKind, RuleCount};
 
 use super::rules;
 use crate::accents;
@@ -220,12 +220,12 @@ pub(crate) fn counts(call: Call) -> Pending {
         let count = call
             .read(move |tx| Ok(stored::count(tx, app, STREAM)?))
             .await?;
-        let shown = RulesShown {
+        let shown = RuleCount {
             app: app.get(),
             count,
-            most: i64::try_from(most).unwrap_or(i64::MAX),
+            limit: i64::try_from(most).unwrap_or(i64::MAX),
         };
-        let wants = call.wants(Object::RulesCount);
-        call.answer(&view::rules_count(shown, &wants, call.spoken()))
+        let wants = call.wants(ObjectKind::RulesCount);
+        call.answer(&view::render_rules_count(shown, &wants, call.spoken()))
     })
 }

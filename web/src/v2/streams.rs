@@ -3,12 +3,12 @@
 use base::refusal::StreamConnectionRefusal;
 use base::{Error, Refusal, Time};
 use bytes::Bytes;
-use deliver::streams::{Endpoint, Format, Opening, Past};
+use deliver::streams::{ConnectionRequest, ReplayWindow, StreamEndpoint, StreamFormat};
 use futures_util::StreamExt as _;
 use http::{HeaderName, HeaderValue};
 use serde_json::json;
 use store::rules as stored;
-use view::Object;
+use view::ObjectKind;
 
 use super::rules::is_enterprise;
 use crate::call::{Call, Reply};
@@ -33,7 +33,7 @@ macro_rules! streams {
     ($($name:ident, $endpoint:ident, $about:literal;)*) => {$(
         #[doc = $about]
         pub(crate) fn $name(call: Call) -> Pending {
-            Box::pin(connect(call, Endpoint::$endpoint))
+            Box::pin(connect(call, StreamEndpoint::$endpoint))
         }
     )*};
 }
@@ -56,20 +56,20 @@ streams! {
     likes_compliance, LikesCompliance, "`GET /2/likes/compliance/stream`.";
 }
 
-async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Error> {
+async fn connect(call: Call, endpoint: StreamEndpoint) -> Result<Reply, Error> {
     let (app, enterprise) = (call.caller()?.app_id, is_enterprise(&call)?);
-    let open = endpoint.rules().is_some() || endpoint == Endpoint::Sample;
+    let open = endpoint.rule_product().is_some() || endpoint == StreamEndpoint::Sample;
     if !enterprise && !open {
         let required = "enterprise";
         return Err(Refusal::NotEnrolled { required }.into());
     }
-    let names = if endpoint == Endpoint::Powerstream {
+    let names = if endpoint == StreamEndpoint::Powerstream {
         OLDER
     } else {
         NAMES
     };
     let past = past_as(&call, enterprise, names)?;
-    if let Some(product) = endpoint.rules() {
+    if let Some(product) = endpoint.rule_product() {
         let count = call.read(move |tx| Ok(stored::count(tx, app, product)?));
         if count.await? == 0 {
             return Err(Refusal::Connection(StreamConnectionRefusal::NoRules).into());
@@ -79,15 +79,15 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Error> {
     let most = if replay {
         REPLAYS
     } else {
-        endpoint.connections(enterprise)
+        endpoint.max_connections(enterprise)
     };
-    let opening = Opening {
+    let opening = ConnectionRequest {
         app,
         endpoint,
         partition: partition(&call),
         replay,
-        most,
-        pace: (!enterprise).then_some(PACE),
+        max_connections: most,
+        max_per_second: (!enterprise).then_some(PACE),
         client: call.address(),
     };
     let session = call.hub().open(opening).await?;
@@ -97,26 +97,26 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Error> {
     let local = call.endpoint().has_param(LOCAL) && call.flag(LOCAL);
     let first = futures_util::stream::iter(local.then(|| metadata(call.now())));
     let feed = if let Some(past) = past {
-        feed.after(first.chain(streams.past(&session, format, past)))
+        feed.after_backfill(first.chain(streams.replay_posts(&session, format, past)))
     } else {
         // From the head of the answer on nothing is missed.
         streams.join(&session, format, None).await;
-        feed.after(first)
+        feed.after_backfill(first)
     };
     let reply = call.stream(feed);
     Ok(if local { from_here(reply) } else { reply })
 }
 
 /// Which fields were asked for, of what is sent.
-fn format(call: &Call, endpoint: Endpoint) -> Format {
-    let object = if endpoint.is_of_likes() {
-        Object::Like
+fn format(call: &Call, endpoint: StreamEndpoint) -> StreamFormat {
+    let object = if endpoint.carries_likes() {
+        ObjectKind::Like
     } else {
-        Object::Post
+        ObjectKind::Post
     };
-    Format {
-        wants: call.wants(object),
-        spoken: call.spoken(),
+    StreamFormat {
+        selection: call.wants(object),
+        options: call.spoken(),
     }
 }
 
@@ -147,12 +147,16 @@ fn partition(call: &Call) -> u8 {
 }
 
 /// What is asked for of the past.
-pub(super) fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Error> {
+pub(super) fn past(call: &Call, enterprise: bool) -> Result<Option<ReplayWindow>, Error> {
     past_as(call, enterprise, NAMES)
 }
 
 /// The same under other names.
-fn past_as(call: &Call, enterprise: bool, names: [&'static str; 3]) -> Result<Option<Past>, Error> {
+fn past_as(
+    call: &Call,
+    enterprise: bool,
+    names: [&'static str; 3],
+) -> Result<Option<ReplayWindow>, Error> {
     let [back, from, until] = names;
     let (minutes, now) = (call.int(back), call.now());
     let refuse = |name: &'static str, message: String| {
@@ -177,7 +181,7 @@ fn past_as(call: &Call, enterprise: bool, names: [&'static str; 3]) -> Result<Op
         (None, None) if minutes == 0 => return Ok(None),
         (None, None) => {
             let from = now.plus_ms(-minutes * MINUTE_MS);
-            return Ok(Some(Past { from, until: None }));
+            return Ok(Some(ReplayWindow { from, until: None }));
         }
         (Some(start), Some(end)) => (start, end),
         (None, _) => return Err(Refusal::missing_parameter(from).into()),
@@ -188,7 +192,7 @@ fn past_as(call: &Call, enterprise: bool, names: [&'static str; 3]) -> Result<Op
         return refuse(back, message);
     }
     check(call, names, (start, end), now)?;
-    Ok(Some(Past {
+    Ok(Some(ReplayWindow {
         from: start,
         until: Some(end),
     }))

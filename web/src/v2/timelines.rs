@@ -10,7 +10,7 @@ use network::visibility::{Viewer, Visibility};
 use store::Tx;
 use store::posts::PageRange;
 use store::users::{self, User};
-use view::{Answer, Object};
+use view::{ObjectKind, ResponsePayload};
 
 use super::{neighbours, span};
 use crate::call::{Call, Reply};
@@ -65,14 +65,14 @@ pub(crate) fn home(call: Call) -> Pending {
         let reader = call.own("id")?;
         let page = call.page()?;
         let span = windowed(&call, &page)?;
-        let (wants, spoken) = (call.wants(Object::Post), call.spoken());
+        let (wants, spoken) = (call.wants(ObjectKind::Post), call.spoken());
         let homes = Arc::clone(&call.home.homes);
         let read = call.read(move |tx| {
             let user =
                 users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller is gone"))?;
             let found = timelines::load_home_page(tx, &homes, &user, &span)?;
             spoken_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
-                view::posts(tx, viewer, posts, &wants, spoken)
+                view::render_posts(tx, viewer, posts, &wants, spoken)
             })
         });
         let (found, looked_at, more) = read.await?;
@@ -83,7 +83,7 @@ pub(crate) fn home(call: Call) -> Pending {
 async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Error> {
     let page = call.page()?;
     let span = windowed(call, &page)?;
-    let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+    let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
     let read = call.read(move |tx| {
         let (user, subject) = match &whose {
             Whose::Id(id) => (
@@ -104,16 +104,16 @@ async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Error> {
         };
         let found = read(tx, viewer, &user, &span)?;
         spoken_page(tx, viewer, found, |tx, viewer, posts| {
-            view::posts(tx, viewer, posts, &wants, spoken)
+            view::render_posts(tx, viewer, posts, &wants, spoken)
         })
         .map(Ok)
     });
     match read.await? {
         Ok((found, looked_at, more)) => say(call, &page, &found, looked_at, more),
         Err(refusal) => {
-            let nothing = Answer {
+            let nothing = ResponsePayload {
                 errors: vec![refusal],
-                ..Answer::default()
+                ..ResponsePayload::default()
             };
             call.answer(&nothing)
         }
@@ -129,13 +129,13 @@ fn hidden(sight: Visibility, subject: ResourceRef) -> Refusal {
     }
 }
 
-type Spoken = (Answer, Option<(i64, i64)>, bool);
+type Spoken = (ResponsePayload, Option<(i64, i64)>, bool);
 
 fn spoken_page(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     found: Found,
-    speak: impl FnOnce(&mut Tx<'_>, Viewer, Vec<store::posts::Post>) -> Result<Answer, Fault>,
+    speak: impl FnOnce(&mut Tx<'_>, Viewer, Vec<store::posts::Post>) -> Result<ResponsePayload, Fault>,
 ) -> Result<Spoken, Error> {
     let looked_at = found
         .scanned_range
@@ -146,7 +146,7 @@ fn spoken_page(
 fn say(
     call: &Call,
     page: &Page,
-    found: &Answer,
+    found: &ResponsePayload,
     looked_at: Option<(i64, i64)>,
     more: bool,
 ) -> Result<Reply, Error> {

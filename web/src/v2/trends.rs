@@ -1,7 +1,7 @@
 //! Trends.
 
 use network::topics;
-use view::Object;
+use view::ObjectKind;
 
 use crate::call::Call;
 use crate::endpoint::Pending;
@@ -11,7 +11,8 @@ pub(crate) fn of_place(call: Call) -> Pending {
     Box::pin(async move {
         let (woeid, limit) = (call.path_int("woeid")?, call.int("max_trends"));
         let found = call.read(move |tx| topics::list_place_trends(tx, woeid, limit));
-        let answer = view::trends(&found.await?, &call.wants(Object::Trend), call.spoken());
+        let answer =
+            view::render_trends(&found.await?, &call.wants(ObjectKind::Trend), call.spoken());
         call.answer(&answer)
     })
 }
@@ -22,7 +23,12 @@ pub(crate) fn personalized(call: Call) -> Pending {
         let user = call.user()?;
         let found = call.read(move |tx| Ok((topics::list_personal_trends(tx, user)?, tx.now())));
         let (found, now) = found.await?;
-        let wants = call.wants(Object::PersonalizedTrend);
-        call.answer(&view::personal_trends(&found, now, &wants, call.spoken()))
+        let wants = call.wants(ObjectKind::PersonalizedTrend);
+        call.answer(&view::render_personal_trends(
+            &found,
+            now,
+            &wants,
+            call.spoken(),
+        ))
     })
 }

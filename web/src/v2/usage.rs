@@ -1,7 +1,7 @@
 //! How many posts an app was given.
 
 use network::reads;
-use view::{Object, UsageShown};
+use view::{ObjectKind, ProjectUsage};
 
 use crate::call::Call;
 use crate::endpoint::Pending;
@@ -15,14 +15,14 @@ pub(crate) fn posts(call: Call) -> Pending {
         let given = call
             .read(move |tx| Ok(reads::load_usage(tx, app, days)?))
             .await?;
-        let shown = UsageShown {
+        let shown = ProjectUsage {
             app: given.app.get(),
-            cap: given.cap,
+            monthly_cap: given.cap,
             this_month: given.this_month,
             reset_day: given.reset_day,
             days: given.days,
         };
-        let answer = view::usage(&shown, &call.wants(Object::Usage), call.spoken());
+        let answer = view::render_usage(&shown, &call.wants(ObjectKind::Usage), call.spoken());
         call.answer(&answer)
     })
 }

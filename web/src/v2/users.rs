@@ -2,7 +2,7 @@
 
 use base::{Error, UserId};
 use store::users as stored;
-use view::Asked;
+use view::LookupKeys;
 
 use super::wants_users;
 use crate::call::{Call, Reply};
@@ -15,11 +15,13 @@ pub(crate) fn by_ids(call: Call) -> Pending {
         let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "ids",
                 values: &ids,
             };
-            Ok(view::users_asked(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_user_lookup(
+                tx, viewer, found, &wants, spoken, asked,
+            )?)
         });
         call.answer(&found.await?)
     })
@@ -45,11 +47,11 @@ async fn one(call: &Call, id: UserId) -> Result<Reply, Error> {
     let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
     let found = call.read(move |tx| {
         let found = stored::find_by_id(tx, id)?;
-        let asked = Asked {
+        let asked = LookupKeys {
             parameter: "id",
             values: &[id],
         };
-        Ok(view::user(tx, viewer, found, &wants, spoken, asked)?)
+        Ok(view::render_user(tx, viewer, found, &wants, spoken, asked)?)
     });
     call.answer(&found.await?)
 }
@@ -62,11 +64,13 @@ pub(crate) fn by_usernames(call: Call) -> Pending {
         let found = call.read(move |tx| {
             let asked: Vec<&str> = names.iter().map(String::as_str).collect();
             let found = stored::find_by_usernames(tx, &asked)?;
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "usernames",
                 values: &names,
             };
-            Ok(view::users_asked(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_user_lookup(
+                tx, viewer, found, &wants, spoken, asked,
+            )?)
         });
         call.answer(&found.await?)
     })
@@ -79,11 +83,11 @@ pub(crate) fn by_username(call: Call) -> Pending {
         let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
         let found = call.read(move |tx| {
             let found = stored::find_by_username(tx, &name)?;
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "username",
                 values: std::slice::from_ref(&name),
             };
-            Ok(view::user(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_user(tx, viewer, found, &wants, spoken, asked)?)
         });
         call.answer(&found.await?)
     })

@@ -4,7 +4,7 @@ mod links;
 
 use base::refusal::RefusalKind;
 use base::{AppId, Error, Refusal, Secret, VocabularyWord};
-use deliver::webhooks::{Challenged, Failure, Place};
+use deliver::webhooks::{ChallengeFailure, ChallengeResult, TargetUrl};
 use http::HeaderValue;
 use http::header::HeaderName;
 use network::apps::AccessLevel;
@@ -28,7 +28,7 @@ const FIELDS: [&str; 4] = ["created_at", "id", "url", "valid"];
 pub(crate) fn create(call: Call) -> Pending {
     Box::pin(async move {
         let new = wanted(&call)?;
-        let place = call.home.webhooks.read(&new.url);
+        let place = call.home.webhooks.parse_url(&new.url);
         let place = place.map_err(|why| bad_url(&new.url, why))?;
         let asked = new.clone();
         call.read(move |tx| webhooks::check_registrable(tx, &asked))
@@ -40,7 +40,7 @@ pub(crate) fn create(call: Call) -> Pending {
         let webhook = call
             .write(move |tx| {
                 let webhook = webhooks::register(tx, &new)?;
-                challenged.note(tx, webhook.id)?;
+                challenged.record_attempt(tx, webhook.id)?;
                 Ok(webhook)
             })
             .await?;
@@ -59,8 +59,8 @@ fn wanted(call: &Call) -> Result<NewWebhook, Error> {
     let caller = call.caller()?;
     let settings = call.home.webhooks.settings();
     let enterprise = caller.app.access_level == AccessLevel::Enterprise.name();
-    let (most, more) = settings.most;
-    let check_after = i64::try_from(settings.check_every.as_millis()).unwrap_or(i64::MAX);
+    let (most, more) = settings.max_webhooks;
+    let check_after = i64::try_from(settings.challenge_interval.as_millis()).unwrap_or(i64::MAX);
     Ok(NewWebhook {
         app: caller.app_id,
         url: call.body().text(URL)?.to_owned(),
@@ -78,8 +78,8 @@ fn bad_url(url: &str, why: &str) -> Refusal {
     )
 }
 
-fn not_answered(parameter: &'static str, value: &str, failure: &Failure) -> Refusal {
-    let word = if failure.not_allowed {
+fn not_answered(parameter: &'static str, value: &str, failure: &ChallengeFailure) -> Refusal {
+    let word = if failure.is_target_forbidden {
         "UrlValidationFailed"
     } else {
         "CrcValidationFailed"
@@ -88,12 +88,12 @@ fn not_answered(parameter: &'static str, value: &str, failure: &Failure) -> Refu
     Refusal::named_reason(RefusalKind::Invalid, parameter, value, message)
 }
 
-async fn challenge(call: &Call, place: &Place) -> Result<Challenged, Error> {
+async fn challenge(call: &Call, place: &TargetUrl) -> Result<ChallengeResult, Error> {
     let secret: Secret = call.caller()?.app.api_secret.clone();
-    let courier = call.home.webhooks.courier();
+    let courier = call.home.webhooks.client();
     let chance = &call.context().rng;
     Ok(courier
-        .challenge(place, &secret, chance, call.now())
+        .send_challenge(place, &secret, chance, call.now())
         .await?)
 }
 
@@ -136,10 +136,10 @@ pub(crate) fn validate(call: Call) -> Pending {
         let desk = call.home.webhooks.clone();
         let settled = {
             let desk = desk.clone();
-            move |tx: &mut store::Tx<'_>| desk.settle(tx, id, &challenged)
+            move |tx: &mut store::Tx<'_>| desk.apply_challenge(tx, id, &challenged)
         };
         call.write(settled).await?;
-        desk.look();
+        desk.wake_sender();
         match failure {
             Some(failure) => Err(not_answered("webhook_id", &id.to_string(), &failure).into()),
             None => call.say(json!({ "valid": true, "attempted": true })),
@@ -148,8 +148,8 @@ pub(crate) fn validate(call: Call) -> Pending {
 }
 
 /// Challenges a webhook that is registered, at an address that may not be allowed any more.
-async fn checked(call: &Call, webhook: &Webhook) -> Result<Challenged, Error> {
-    let place = call.home.webhooks.read(&webhook.url);
+async fn checked(call: &Call, webhook: &Webhook) -> Result<ChallengeResult, Error> {
+    let place = call.home.webhooks.parse_url(&webhook.url);
     let place = place.map_err(|why| bad_url(&webhook.url, why))?;
     challenge(call, &place).await
 }
@@ -159,7 +159,7 @@ pub(crate) fn delete(call: Call) -> Pending {
     Box::pin(async move {
         let (app, id) = (call.caller()?.app_id, webhook_id(&call)?);
         call.write(move |tx| webhooks::delete(tx, app, id)).await?;
-        call.home.webhooks.stop(id).await;
+        call.home.webhooks.stop_sending(id).await;
         call.say(json!({ "deleted": true }))
     })
 }

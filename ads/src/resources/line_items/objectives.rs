@@ -2,7 +2,7 @@
 
 use base::refusal::AdsProblem;
 
-use crate::change::Change;
+use crate::record_change::RecordChange;
 
 /// Objectives.
 pub const OBJECTIVES: &[&str] = &[
@@ -47,14 +47,14 @@ pub const PAY_BY: &[&str] = &[
 ];
 
 /// What suits an objective; the first of each is what a line item has when nothing is said.
-pub(super) struct Objective {
+pub(super) struct ObjectiveRules {
     pub(super) goals: &'static [&'static str],
     pub(super) pay_by: &'static [&'static str],
     pub(super) strategies: &'static [&'static str],
 }
 
-pub(super) fn of_objective(objective: &str) -> Objective {
-    let of = |goals, pay_by, strategies| Objective {
+pub(super) fn objective_rules(objective: &str) -> ObjectiveRules {
+    let of = |goals, pay_by, strategies| ObjectiveRules {
         goals,
         pay_by,
         strategies,
@@ -92,10 +92,10 @@ pub(super) fn of_objective(objective: &str) -> Objective {
 }
 
 /// Whether goal, payment and strategy suit the objective and each other.
-pub(super) fn suits(change: &Change) -> Result<(), AdsProblem> {
+pub(super) fn validate_objective(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let objective = record.text("objective");
-    let allowed = of_objective(objective);
+    let allowed = objective_rules(objective);
     for (name, values) in [
         ("goal", allowed.goals),
         ("pay_by", allowed.pay_by),
@@ -114,7 +114,7 @@ pub(super) fn suits(change: &Change) -> Result<(), AdsProblem> {
         let message = "LINK_CLICKS with the strategy TARGET are paid by LINK_CLICK";
         return Err(AdsProblem::invalid_attribute("pay_by", message));
     }
-    if !change.is_new() && change.changes("pay_by") && objective != "APP_INSTALLS" {
+    if !change.is_new() && change.changes_field("pay_by") && objective != "APP_INSTALLS" {
         let message = format!("What {objective} pays by cannot be changed");
         return Err(AdsProblem::invalid_attribute("pay_by", message));
     }

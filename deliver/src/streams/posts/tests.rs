@@ -8,8 +8,8 @@ use serde_json::Value;
 use store::{Tx, event_log};
 
 use super::super::tests::{Site, opening, site};
-use super::super::{Endpoint, Settings, Why};
-use super::{PostStreams, Turn};
+use super::super::{DisconnectReason, StreamEndpoint, StreamSettings};
+use super::{LogPoll, PostStreams};
 
 fn streams(site: &Site) -> PostStreams {
     let voice = Arc::new(|_: &base::Refusal| Value::Null);
@@ -17,18 +17,21 @@ fn streams(site: &Site) -> PostStreams {
     PostStreams::new(store, hub, Arc::new(PostReadCounter::default()), voice)
 }
 
-async fn look(streams: &PostStreams) -> Turn {
+async fn look(streams: &PostStreams) -> LogPoll {
     let shared = Arc::clone(&streams.0);
-    let look = move |tx: &mut Tx<'_>| Ok(shared.look(tx)?);
+    let look = move |tx: &mut Tx<'_>| Ok(shared.poll_log(tx)?);
     streams.0.store.read(look).await.unwrap()
 }
 
 #[tokio::test]
 async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() {
-    let site = site(Settings::default()).await;
+    let site = site(StreamSettings::default()).await;
     let (streams, [app, other]) = (streams(&site), site.apps);
     // The first to come: what the log says of its app is not read as if it had another token.
-    let (_reserved, _) = site.hub.reserve(&opening(app, Endpoint::Filtered)).unwrap();
+    let (_reserved, _) = site
+        .hub
+        .reserve_slot(&opening(app, StreamEndpoint::Filtered))
+        .unwrap();
     let first = look(&streams).await;
     let end = site
         .store
@@ -37,11 +40,11 @@ async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() 
         .unwrap();
     assert!(first.ended.is_empty());
     assert_eq!(first.cursor, end, "not a place that the log never reaches");
-    let _looked = streams.0.take(first);
+    let _looked = streams.0.apply_poll(first);
     // Beside others that have begun before.
     let session = site
         .hub
-        .open(opening(other, Endpoint::Sample))
+        .open(opening(other, StreamEndpoint::Sample))
         .await
         .unwrap();
     let changed = move |tx: &mut Tx<'_>| {
@@ -53,17 +56,17 @@ async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() 
     site.store.write(changed).await.unwrap();
     let second = look(&streams).await;
     assert!(second.ended.is_empty(), "both have the token of their app");
-    let _looked = streams.0.take(second);
-    assert!(!session.is_over());
+    let _looked = streams.0.apply_poll(second);
+    assert!(!session.has_ended());
 }
 
 #[tokio::test]
 async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since() {
-    let site = site(Settings::default()).await;
+    let site = site(StreamSettings::default()).await;
     let (streams, [app, _]) = (streams(&site), site.apps);
     let before = site
         .hub
-        .open(opening(app, Endpoint::Filtered))
+        .open(opening(app, StreamEndpoint::Filtered))
         .await
         .unwrap();
     let rotated = move |tx: &mut Tx<'_>| {
@@ -71,12 +74,16 @@ async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since(
         Ok(())
     };
     site.store.write(rotated).await.unwrap();
-    let since = site.hub.open(opening(app, Endpoint::Sample)).await.unwrap();
+    let since = site
+        .hub
+        .open(opening(app, StreamEndpoint::Sample))
+        .await
+        .unwrap();
     let token = move |tx: &mut Tx<'_>| Ok(connections::find_token_digest(tx, app)?);
     let token = site.store.read(token).await.unwrap();
-    assert_eq!(since.begun().map(|begun| begun.token), token);
+    assert_eq!(since.start_info().map(|begun| begun.token_digest), token);
     let turn = look(&streams).await;
-    let _looked = streams.0.take(turn);
-    assert_eq!(before.why(), Some(Why::Revoked));
-    assert!(!since.is_over());
+    let _looked = streams.0.apply_poll(turn);
+    assert_eq!(before.end_reason(), Some(DisconnectReason::Revoked));
+    assert!(!since.has_ended());
 }

@@ -11,119 +11,124 @@ use store::deliveries::{self, Delivery, PendingDelivery};
 use store::webhooks::{self, Webhook};
 use tokio::sync::oneshot;
 
-use super::super::lane::{Fate, Lane};
-use super::super::{Place, sign};
-use super::{FLIGHTS, Hook, LEASE_MS, ROUND, SCAN, SCAN_SHARE, TRUST, Work, flight};
+use super::super::delivery_queue::{DeliveryOutcome, DeliveryQueue};
+use super::super::{TargetUrl, sign};
+use super::{
+    ActiveWebhook, LEASE_MS, LEASE_TRUST, MAX_IN_FLIGHT, MIN_ROUND_INTERVAL, SCAN_INTERVAL,
+    SCAN_SHARE, SenderState, attempt,
+};
 
 /// What is read of the queue at once.
-const PAGE: i64 = 1_000;
+const PAGE_SIZE: i64 = 1_000;
 /// How long a webhook that nothing waits for is kept in mind.
-const IDLE: std::time::Duration = std::time::Duration::from_mins(1);
+const IDLE_TIMEOUT: std::time::Duration = std::time::Duration::from_mins(1);
 /// What may have been written late is looked for so far back.
-const LATE: i64 = 10_000;
+const LATE_WINDOW: i64 = 10_000;
 
 /// What is known of a webhook that may be sent to.
-struct Found {
+struct SendableWebhook {
     webhook: Webhook,
     secret: Secret,
     waiting: Vec<PendingDelivery>,
 }
 
-impl Work {
+impl SenderState {
     /// Does a round, if it is time for one; when the next one is due.
-    pub(super) async fn round(&mut self) -> Option<tokio::time::Instant> {
+    pub(super) async fn run_round(&mut self) -> Option<tokio::time::Instant> {
         let now = clock::monotonic_now();
         let scan = now >= self.next_scan;
-        let any = self.news || scan || !self.hot.is_empty() || !self.wanted.is_empty();
+        let any = self.has_new || scan || !self.ready.is_empty() || !self.unclaimed.is_empty();
         if !any {
             return None;
         }
-        let next = self.last_round + ROUND;
+        let next = self.last_round + MIN_ROUND_INTERVAL;
         if now < next {
             return Some(next.into());
         }
         self.last_round = now;
         if let Err(stop) = self.try_round(scan).await {
             tracing::warn!(?stop, "webhooks were not looked after; it is tried again");
-            self.next_scan = self.next_scan.max(now + SCAN);
-            self.hot.clear();
+            self.next_scan = self.next_scan.max(now + SCAN_INTERVAL);
+            self.ready.clear();
             return None;
         }
-        let more = self.news || !self.hot.is_empty() || !self.wanted.is_empty();
-        more.then(|| (now + ROUND).into())
+        let more = self.has_new || !self.ready.is_empty() || !self.unclaimed.is_empty();
+        more.then(|| (now + MIN_ROUND_INTERVAL).into())
     }
 
     async fn try_round(&mut self, scan: bool) -> Result<(), Error> {
         if scan {
-            self.scan().await?;
+            self.scan_waiting().await?;
         }
-        if self.news {
-            self.read_news().await?;
+        if self.has_new {
+            self.read_new_deliveries().await?;
         }
-        if !self.wanted.is_empty() {
-            self.admit().await?;
+        if !self.unclaimed.is_empty() {
+            self.claim_webhooks().await?;
         }
-        self.send().await
+        self.send_due().await
     }
 
     /// Looks at everything that waits; nothing is lost by a message that did not come.
-    async fn scan(&mut self) -> Result<(), Error> {
+    async fn scan_waiting(&mut self) -> Result<(), Error> {
         let began = clock::monotonic_now();
         if self.store.is_shared() {
-            self.renew().await?;
+            self.renew_leases().await?;
         }
         let waiting = self
             .store
             .read(|tx| Ok(deliveries::list_pending_webhooks(tx)?))
             .await?;
         for id in waiting {
-            if self.hooks.contains_key(&id) {
-                self.hot.insert(id);
+            if self.active.contains_key(&id) {
+                self.ready.insert(id);
             } else {
-                self.wanted.insert(id);
+                self.unclaimed.insert(id);
             }
         }
-        self.look_for_withdrawn().await?;
+        self.drop_withdrawn().await?;
         let now = clock::monotonic_now();
         let mut idle_ids = Vec::new();
-        self.hooks.retain(|id, hook| {
-            let idle = hook.lane.is_idle();
+        self.active.retain(|id, hook| {
+            let idle = hook.queue.is_idle();
             let since = *hook.idle_since.get_or_insert(now);
             if !idle {
                 hook.idle_since = None;
             }
-            let stays = !idle || now.duration_since(since) < IDLE;
+            let stays = !idle || now.duration_since(since) < IDLE_TIMEOUT;
             if !stays {
                 idle_ids.push(*id);
             }
             stays
         });
         if self.store.is_shared() {
-            self.give_back(idle_ids).await?;
-            self.look_for_late().await?;
+            self.release_leases(idle_ids).await?;
+            self.load_late_deliveries().await?;
         }
         let took = began.elapsed();
-        self.next_scan = clock::monotonic_now() + SCAN.max(took * SCAN_SHARE);
+        self.next_scan = clock::monotonic_now() + SCAN_INTERVAL.max(took * SCAN_SHARE);
         Ok(())
     }
 
     /// Keeps what this node has, and lets go what another has taken.
-    async fn renew(&mut self) -> Result<(), Error> {
-        let node = i64::from(self.settings.node);
+    async fn renew_leases(&mut self) -> Result<(), Error> {
+        let node = i64::from(self.settings.node_id);
         let until = wall_time().plus_ms(LEASE_MS);
         let began = clock::monotonic_now();
         let renew = move |tx: &mut Tx<'_>| Ok(webhooks::renew_leases(tx, node, until)?);
         let ours: HashSet<i64> = self.store.write(renew).await?.into_iter().collect();
         self.leased_at = began;
-        self.hooks.retain(|id, _| ours.contains(id));
+        self.active.retain(|id, _| ours.contains(id));
         Ok(())
     }
 
     /// What was withdrawn while it waited for its time holds up nothing behind it.
-    async fn look_for_withdrawn(&mut self) -> Result<(), Error> {
+    async fn drop_withdrawn(&mut self) -> Result<(), Error> {
         let now = self.now();
-        let lanes = self.hooks.values_mut();
-        let some: Vec<PendingDelivery> = lanes.flat_map(|hook| hook.lane.holding_up(now)).collect();
+        let lanes = self.active.values_mut();
+        let some: Vec<PendingDelivery> = lanes
+            .flat_map(|hook| hook.queue.blocking_heads(now))
+            .collect();
         if some.is_empty() {
             return Ok(());
         }
@@ -132,18 +137,18 @@ impl Work {
         let there: HashSet<i64> = self.store.read(read).await?.into_iter().collect();
         for waiting in some {
             if !there.contains(&waiting.seq) {
-                self.gone(waiting);
+                self.discard(waiting);
             }
         }
         Ok(())
     }
 
     /// Lets other nodes have webhooks that nothing waits for.
-    async fn give_back(&self, ids: Vec<i64>) -> Result<(), Error> {
+    async fn release_leases(&self, ids: Vec<i64>) -> Result<(), Error> {
         if ids.is_empty() {
             return Ok(());
         }
-        let node = i64::from(self.settings.node);
+        let node = i64::from(self.settings.node_id);
         let drop = move |tx: &mut Tx<'_>| {
             for id in &ids {
                 webhooks::release_lease(tx, *id, node)?;
@@ -154,52 +159,52 @@ impl Work {
     }
 
     /// On a database server what was enqueued earlier may be committed later.
-    async fn look_for_late(&mut self) -> Result<(), Error> {
-        let from = self.tail.unwrap_or(0).saturating_sub(LATE);
-        let ids: Vec<i64> = self.hooks.keys().copied().collect();
+    async fn load_late_deliveries(&mut self) -> Result<(), Error> {
+        let from = self.last_seq.unwrap_or(0).saturating_sub(LATE_WINDOW);
+        let ids: Vec<i64> = self.active.keys().copied().collect();
         let read = move |tx: &mut Tx<'_>| {
             let mut all = Vec::new();
             for id in &ids {
-                all.extend(deliveries::list_pending(tx, *id, from, PAGE)?);
+                all.extend(deliveries::list_pending(tx, *id, from, PAGE_SIZE)?);
             }
             Ok(all)
         };
         for waiting in self.store.read(read).await? {
-            if let Some(hook) = self.hooks.get_mut(&waiting.webhook_id) {
-                hook.lane.push(waiting);
+            if let Some(hook) = self.active.get_mut(&waiting.webhook_id) {
+                hook.queue.push(waiting);
             }
         }
         Ok(())
     }
 
     /// Takes up what was enqueued since the last look.
-    async fn read_news(&mut self) -> Result<(), Error> {
-        let Some(tail) = self.tail else {
+    async fn read_new_deliveries(&mut self) -> Result<(), Error> {
+        let Some(tail) = self.last_seq else {
             // What waits already is found by the scan.
             let highest = self
                 .store
                 .read(|tx| Ok(deliveries::highest_seq(tx)?))
                 .await?;
-            self.tail = Some(highest);
+            self.last_seq = Some(highest);
             self.next_scan = clock::monotonic_now();
-            self.news = false;
-            return self.scan().await;
+            self.has_new = false;
+            return self.scan_waiting().await;
         };
-        let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_after(tx, tail, PAGE)?);
+        let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_after(tx, tail, PAGE_SIZE)?);
         let found = self.store.read(read).await?;
-        self.news = found.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
+        self.has_new = found.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
         for (waiting, waits) in found {
-            self.tail = Some(waiting.seq);
+            self.last_seq = Some(waiting.seq);
             if !waits {
                 continue;
             }
-            match self.hooks.get_mut(&waiting.webhook_id) {
+            match self.active.get_mut(&waiting.webhook_id) {
                 Some(hook) => {
-                    hook.lane.push(waiting);
-                    self.hot.insert(waiting.webhook_id);
+                    hook.queue.push(waiting);
+                    self.ready.insert(waiting.webhook_id);
                 }
                 None => {
-                    self.wanted.insert(waiting.webhook_id);
+                    self.unclaimed.insert(waiting.webhook_id);
                 }
             }
         }
@@ -207,16 +212,16 @@ impl Work {
     }
 
     /// Takes webhooks that something waits for, unless another node has them.
-    async fn admit(&mut self) -> Result<(), Error> {
-        let ids: Vec<i64> = std::mem::take(&mut self.wanted).into_iter().collect();
-        let version = self.version();
-        let lease = (i64::from(self.settings.node), wall_time());
+    async fn claim_webhooks(&mut self) -> Result<(), Error> {
+        let ids: Vec<i64> = std::mem::take(&mut self.unclaimed).into_iter().collect();
+        let version = self.credentials_version();
+        let lease = (i64::from(self.settings.node_id), wall_time());
         let work = move |tx: &mut Tx<'_>| {
             let mut found = Vec::new();
-            for mut one in usable(tx, &ids)? {
+            for mut one in load_sendable_webhooks(tx, &ids)? {
                 let (id, (node, now)) = (one.webhook.id, lease);
                 if webhooks::acquire_lease(tx, id, node, now, now.plus_ms(LEASE_MS))? {
-                    one.waiting = deliveries::list_pending(tx, id, 0, PAGE)?;
+                    one.waiting = deliveries::list_pending(tx, id, 0, PAGE_SIZE)?;
                     found.push(one);
                 }
             }
@@ -228,55 +233,58 @@ impl Work {
             self.store.read(work).await?
         };
         for one in found {
-            let (id, uri) = (one.webhook.id, self.uri(&one.webhook));
+            let (id, uri) = (one.webhook.id, self.webhook_uri(&one.webhook));
             let Some(uri) = uri else {
                 continue;
             };
-            let mut lane = Lane::new();
-            lane.is_full = one.waiting.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
+            let mut lane = DeliveryQueue::new();
+            lane.is_full = one.waiting.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
             one.waiting
                 .into_iter()
                 .for_each(|waiting| lane.push(waiting));
-            let hook = Hook {
+            let hook = ActiveWebhook {
                 webhook: one.webhook,
                 uri,
                 secret: one.secret,
-                version,
+                credentials_version: version,
                 read_at: clock::monotonic_now(),
                 idle_since: None,
-                lane,
+                queue: lane,
             };
-            self.hooks.insert(id, hook);
-            self.hot.insert(id);
+            self.active.insert(id, hook);
+            self.ready.insert(id);
         }
         Ok(())
     }
 
     /// Where a webhook is, if it may be there still.
-    fn uri(&self, webhook: &Webhook) -> Option<Uri> {
-        Place::read(&webhook.url, &self.settings.targets)
+    fn webhook_uri(&self, webhook: &Webhook) -> Option<Uri> {
+        TargetUrl::parse(&webhook.url, &self.settings.targets)
             .ok()?
-            .uri()
+            .to_uri()
     }
 
     /// Sends what is due.
-    async fn send(&mut self) -> Result<(), Error> {
-        if self.store.is_shared() && self.leased_at.elapsed() > TRUST {
+    async fn send_due(&mut self) -> Result<(), Error> {
+        if self.store.is_shared() && self.leased_at.elapsed() > LEASE_TRUST {
             return Ok(());
         }
-        self.refresh().await?;
-        self.fill().await?;
+        self.refresh_webhooks().await?;
+        self.refill_queues().await?;
         let now = self.now();
         let mut taken = Vec::new();
-        while let Some(id) = self.hot.first().copied() {
-            if self.flights.len() + taken.len() >= FLIGHTS {
+        while let Some(id) = self.ready.first().copied() {
+            if self.in_flight.len() + taken.len() >= MAX_IN_FLIGHT {
                 break;
             }
-            let next = self.hooks.get_mut(&id).and_then(|hook| hook.lane.take(now));
+            let next = self
+                .active
+                .get_mut(&id)
+                .and_then(|hook| hook.queue.take_due(now));
             match next {
                 Some(waiting) => taken.push(waiting),
                 None => {
-                    self.hot.remove(&id);
+                    self.ready.remove(&id);
                 }
             }
         }
@@ -288,7 +296,7 @@ impl Work {
         let found = match self.store.read(read).await {
             Ok(found) => found,
             Err(stop) => {
-                self.put_back(&taken, now);
+                self.requeue(&taken, now);
                 return Err(stop);
             }
         };
@@ -296,67 +304,70 @@ impl Work {
             found.into_iter().map(|one| (one.seq, one)).collect();
         for waiting in taken {
             match found.remove(&waiting.seq) {
-                Some(delivery) => self.start(delivery),
-                None => self.gone(waiting),
+                Some(delivery) => self.start_attempt(delivery),
+                None => self.discard(waiting),
             }
         }
         Ok(())
     }
 
-    fn put_back(&mut self, taken: &[PendingDelivery], now: Time) {
+    fn requeue(&mut self, taken: &[PendingDelivery], now: Time) {
         for waiting in taken {
-            if let Some(hook) = self.hooks.get_mut(&waiting.webhook_id) {
-                hook.lane
-                    .landed(waiting.order_key, waiting.seq, Fate::Again(now));
+            if let Some(hook) = self.active.get_mut(&waiting.webhook_id) {
+                hook.queue
+                    .complete(waiting.order_key, waiting.seq, DeliveryOutcome::Retry(now));
             }
         }
     }
 
     /// Something is done with, or was removed, without this sender.
-    fn gone(&mut self, waiting: PendingDelivery) {
-        if let Some(hook) = self.hooks.get_mut(&waiting.webhook_id) {
-            hook.lane.landed(waiting.order_key, waiting.seq, Fate::Gone);
-            hook.lane.noted(waiting.order_key, waiting.seq);
-            self.hot.insert(waiting.webhook_id);
+    fn discard(&mut self, waiting: PendingDelivery) {
+        if let Some(hook) = self.active.get_mut(&waiting.webhook_id) {
+            hook.queue
+                .complete(waiting.order_key, waiting.seq, DeliveryOutcome::Done);
+            hook.queue.confirm_recorded(waiting.order_key, waiting.seq);
+            self.ready.insert(waiting.webhook_id);
         }
     }
 
-    fn start(&mut self, delivery: Delivery) {
-        let Some(hook) = self.hooks.get_mut(&delivery.webhook_id) else {
+    fn start_attempt(&mut self, delivery: Delivery) {
+        let Some(hook) = self.active.get_mut(&delivery.webhook_id) else {
             return;
         };
         let (stop, stopped) = oneshot::channel();
-        hook.lane.may_stop(delivery.order_key, stop);
+        hook.queue.set_stop_handle(delivery.order_key, stop);
         let signature = sign(&hook.secret, delivery.body.as_bytes());
-        let flight = flight::fly(&self.courier, &hook.uri, signature, delivery, stopped);
-        self.flights.push(flight);
+        let flight = attempt::run_attempt(&self.client, &hook.uri, signature, delivery, stopped);
+        self.in_flight.push(flight);
     }
 
     /// Reads webhooks again that may have changed since they were read.
-    async fn refresh(&mut self) -> Result<(), Error> {
-        let version = self.version();
+    async fn refresh_webhooks(&mut self) -> Result<(), Error> {
+        let version = self.credentials_version();
         let shared = self.store.is_shared();
-        let old = |hook: &Hook| hook.version != version || shared && hook.read_at.elapsed() >= SCAN;
+        let old = |hook: &ActiveWebhook| {
+            hook.credentials_version != version || shared && hook.read_at.elapsed() >= SCAN_INTERVAL
+        };
         let ids: Vec<i64> = self
-            .hot
+            .ready
             .iter()
-            .filter(|id| self.hooks.get(id).is_some_and(old))
+            .filter(|id| self.active.get(id).is_some_and(old))
             .copied()
             .collect();
         if ids.is_empty() {
             return Ok(());
         }
         let asked = ids.clone();
-        let read = move |tx: &mut Tx<'_>| usable(tx, &asked);
+        let read = move |tx: &mut Tx<'_>| load_sendable_webhooks(tx, &asked);
         let mut gone: BTreeSet<i64> = ids.into_iter().collect();
         let mut again = Vec::new();
         // What is not written down yet is known better here.
         let behind = self.recording.is_some() || !self.outcomes.is_empty();
         for found in self.store.read(read).await? {
-            let Some(uri) = self.uri(&found.webhook) else {
+            let Some(uri) = self.webhook_uri(&found.webhook) else {
                 continue;
             };
-            let Some(hook) = self.hooks.get_mut(&found.webhook.id) else {
+            let Some(hook) = self.active.get_mut(&found.webhook.id) else {
                 continue;
             };
             gone.remove(&found.webhook.id);
@@ -366,49 +377,50 @@ impl Work {
             }
             // A challenge that was answered may have made due what waited for its time.
             if found.webhook.checked_at != hook.webhook.checked_at {
-                if !hook.lane.is_flying() {
+                if !hook.queue.has_in_flight() {
                     again.push(found.webhook.id);
                 }
                 continue;
             }
-            (hook.version, hook.read_at) = (version, clock::monotonic_now());
+            (hook.credentials_version, hook.read_at) = (version, clock::monotonic_now());
             hook.webhook = found.webhook;
         }
         for id in again {
-            self.hooks.remove(&id);
-            self.hot.remove(&id);
-            self.wanted.insert(id);
+            self.active.remove(&id);
+            self.ready.remove(&id);
+            self.unclaimed.insert(id);
         }
         for id in gone {
-            self.hot.remove(&id);
+            self.ready.remove(&id);
             // What is on its way is stopped.
-            self.hooks.remove(&id);
+            self.active.remove(&id);
         }
         Ok(())
     }
 
     /// Reads on where a lane had no room for all that waits.
-    async fn fill(&mut self) -> Result<(), Error> {
-        let room = |hook: &Hook| hook.lane.is_full && hook.lane.room() > 0;
+    async fn refill_queues(&mut self) -> Result<(), Error> {
+        let room = |hook: &ActiveWebhook| hook.queue.is_full && hook.queue.free_capacity() > 0;
         let ids: Vec<i64> = self
-            .hot
+            .ready
             .iter()
-            .filter(|id| self.hooks.get(id).is_some_and(room))
+            .filter(|id| self.active.get(id).is_some_and(room))
             .copied()
             .collect();
         for id in ids {
-            let Some(hook) = self.hooks.get_mut(&id) else {
+            let Some(hook) = self.active.get_mut(&id) else {
                 continue;
             };
-            let from = hook.lane.highest();
-            let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_pending(tx, id, from, PAGE)?);
+            let from = hook.queue.highest_seq();
+            let read =
+                move |tx: &mut Tx<'_>| Ok(deliveries::list_pending(tx, id, from, PAGE_SIZE)?);
             let found = self.store.read(read).await?;
-            let Some(hook) = self.hooks.get_mut(&id) else {
+            let Some(hook) = self.active.get_mut(&id) else {
                 continue;
             };
-            hook.lane.is_full = found.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
+            hook.queue.is_full = found.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
             for waiting in found {
-                hook.lane.push(waiting);
+                hook.queue.push(waiting);
             }
         }
         Ok(())
@@ -416,7 +428,7 @@ impl Work {
 }
 
 /// Those of these webhooks that may be sent to, and what their deliveries are signed with.
-fn usable(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Found>, Error> {
+fn load_sendable_webhooks(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<SendableWebhook>, Error> {
     let mut all = Vec::new();
     for webhook in webhooks::find_by_ids(tx, ids)? {
         if !webhook.valid || webhook.deleted_at.is_some() {
@@ -424,7 +436,7 @@ fn usable(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Found>, Error> {
         }
         let app = apps::find_by_id(tx, webhook.app_id)?;
         if let Some(app) = app.filter(|app| app.state == AppStatus::Active) {
-            all.push(Found {
+            all.push(SendableWebhook {
                 webhook,
                 secret: app.api_secret,
                 waiting: Vec::new(),

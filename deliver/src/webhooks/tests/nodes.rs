@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use store::{DatabaseLocation, Tx};
 
-use super::super::{Desk, Settings};
+use super::super::{WebhookAdmin, WebhookSettings};
 use super::{Receiver, World, settings, until, while_sending};
 
 /// A database of its own.
@@ -47,8 +47,11 @@ impl Database {
     }
 }
 
-fn of_node(node: u16) -> Settings {
-    Settings { node, ..settings() }
+fn of_node(node: u16) -> WebhookSettings {
+    WebhookSettings {
+        node_id: node,
+        ..settings()
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,7 +77,7 @@ async fn of_several_nodes_one_sends() {
         heard.dedup();
         assert_eq!(heard.len(), 400);
     };
-    let (_desk, sender) = Desk::open(Arc::clone(&other.store), of_node(1));
+    let (_desk, sender) = WebhookAdmin::open(Arc::clone(&other.store), of_node(1));
     tokio::select! {
         () = sender.run(std::future::pending()) => panic!("the sender ended"),
         () = while_sending(&one, of_node(0), story) => {}

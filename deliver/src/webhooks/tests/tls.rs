@@ -14,7 +14,9 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::super::{Authorities, Courier, Names, Place, Settings, sign};
+use super::super::{
+    CertificateAuthorities, NameResolver, TargetUrl, WebhookClient, WebhookSettings, sign,
+};
 use super::{START, settings};
 
 fn file(name: &str) -> PathBuf {
@@ -86,29 +88,30 @@ async fn a_receiver_proves_who_it_is() {
     ];
     for (certificate, name, trusted, good) in table {
         let (port, asked) = open(certificate, &secret);
-        let authorities = trusted.map(|trusted| Authorities::read(&file(trusted)).unwrap());
-        let settings = Settings {
+        let authorities =
+            trusted.map(|trusted| CertificateAuthorities::load_pem(&file(trusted)).unwrap());
+        let settings = WebhookSettings {
             authorities: authorities.unwrap_or_default(),
-            names: Names::Told(Arc::new(here)),
+            resolver: NameResolver::Custom(Arc::new(here)),
             ..settings()
         };
         let url = format!("https://{name}:{port}/hook");
-        let place = Place::read(&url, &settings.targets).unwrap();
-        let done = Courier::new(&settings)
-            .challenge(&place, &secret, &Rng::Os, START)
+        let place = TargetUrl::parse(&url, &settings.targets).unwrap();
+        let done = WebhookClient::new(&settings)
+            .send_challenge(&place, &secret, &Rng::Os, START)
             .await
             .unwrap();
         let case = format!("{certificate} as {name}, trusting {trusted:?}: {done:?}");
         match done.failure {
             None => assert!(good, "{case}"),
             Some(failure) => {
-                assert!(!good && failure.for_good, "{case}");
+                assert!(!good && failure.is_permanent, "{case}");
                 assert!(failure.message.starts_with("TLS error"), "{case}");
             }
         }
         // Whoever is not believed is not told anything either.
         assert_eq!(asked.load(Ordering::SeqCst), usize::from(good), "{case}");
     }
-    assert!(Authorities::read(&file("receiver.key")).is_err());
-    assert!(Authorities::read(&file("nothing.pem")).is_err());
+    assert!(CertificateAuthorities::load_pem(&file("receiver.key")).is_err());
+    assert!(CertificateAuthorities::load_pem(&file("nothing.pem")).is_err());
 }

@@ -106,12 +106,14 @@ impl<'a> Reader<'a> {
     }
 
     /// What the operator decided about advertising.
-    pub(super) fn ads(&self) -> Result<ads::House, Exit> {
+    pub(super) fn ads(&self) -> Result<ads::AdsConfig, Exit> {
         let rates = self.text("ads.exchange_rates");
-        Ok(ads::House {
-            rates: rates.and_then(ads::house::Rates::parse).unwrap_or_default(),
-            counts_posts: self.text("ads.count_videos") == Some("posts"),
-            narrow: self.number("ads.narrow_audience")?,
+        Ok(ads::AdsConfig {
+            rates: rates
+                .and_then(ads::config::CurrencyRates::parse)
+                .unwrap_or_default(),
+            count_videos_immediately: self.text("ads.count_videos") == Some("posts"),
+            narrow_audience_size: self.number("ads.narrow_audience")?,
         })
     }
 

@@ -1,9 +1,11 @@
 //! What every resource does, by its declaration alone: made, shown, listed, changed and deleted,
 //! with what is wrong, missing, too long or somebody else's.
 
-use ads::declare::{Delete, Field, Filter, Need, Resource, Sends, Verb};
-use ads::kind::{Ids, Kind};
-use ads::listing::sorts;
+use ads::declaration::{
+    DeleteMode, FieldRequirement, FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb,
+};
+use ads::field_kind::{FieldKind, IdFormat};
+use ads::listing::sortable_fields;
 use ads::resources::RESOURCES;
 use serde_json::{Map, Value, json};
 
@@ -54,7 +56,7 @@ impl<'w> Subject<'w> {
 
     fn send(&self, ads: &Advertiser, method: &'static str, path: &str, params: &Params) -> Answer {
         let path = format!("/12/accounts/{}{path}", ads.account);
-        if self.of.sends == Sends::Json && ["POST", "PUT"].contains(&method) {
+        if self.of.input_format == InputFormat::Json && ["POST", "PUT"].contains(&method) {
             let members = params
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), value.clone()));
@@ -106,16 +108,14 @@ impl<'w> Subject<'w> {
     pub(super) fn good(&self) -> Params {
         let beside = BESIDE.iter().find(|(name, _)| *name == self.of.name);
         let beside = beside.map_or(&[][..], |(_, fields)| *fields);
-        let sent = self
-            .of
-            .fields
-            .iter()
-            .filter(|field| field.create == Need::Must || beside.contains(&field.name.post));
+        let sent = self.of.fields.iter().filter(|field| {
+            field.create == FieldRequirement::Required || beside.contains(&field.name.post)
+        });
         sent.map(|field| (field.name.post, self.value(field)))
             .collect()
     }
 
-    fn value(&self, field: &Field) -> Value {
+    fn value(&self, field: &FieldSpec) -> Value {
         if field.name.matches("components") {
             return json!([
                 { "type": "MEDIA", "media_key": self.world.values["media_key"] },
@@ -127,8 +127,8 @@ impl<'w> Subject<'w> {
         let about = about.rsplit('/').next().unwrap().to_owned();
         let known = self.world.value_of(&about, field.name.tweet);
         let usual = || match field.kind {
-            Kind::OneOf(words) => (*words.first().unwrap()).to_owned(),
-            Kind::Url => "https://bikes.example/".to_owned(),
+            FieldKind::OneOf(words) => (*words.first().unwrap()).to_owned(),
+            FieldKind::Url => "https://bikes.example/".to_owned(),
             _ => panic!("{}: no value of {}", self.of.name, field.name.post),
         };
         known.unwrap_or_else(usual).into()
@@ -142,7 +142,8 @@ impl<'w> Subject<'w> {
     }
 
     pub(super) fn is_made_here(&self) -> bool {
-        self.of.can(Verb::Create) && !self.of.sandbox.contains(&Verb::Create)
+        self.of.supports(ResourceVerb::Create)
+            && !self.of.sandbox_verbs.contains(&ResourceVerb::Create)
     }
 
     fn one(&self, id: &str) -> String {
@@ -160,30 +161,30 @@ impl<'w> Subject<'w> {
                 let body = self.well(&answer, "create");
                 let echo = &body["request"]["params"];
                 let told = self.good().iter().all(|(name, _)| !echo[*name].is_null());
-                let told = told || self.of.sends == Sends::Json;
+                let told = told || self.of.input_format == InputFormat::Json;
                 self.holds(told, || format!("not all is told back: {echo}"));
                 made.extend(body["data"]["id"].as_str().map(str::to_owned));
             }
             made.sort();
             made.dedup();
-        } else if self.of.can(Verb::List) {
+        } else if self.of.supports(ResourceVerb::List) {
             let page = self.ask("GET", &self.path, &self.scope()).json();
             made.extend(ids(&page).into_iter().take(1));
         }
-        if self.of.can(Verb::List) {
+        if self.of.supports(ResourceVerb::List) {
             self.lists(&made);
         }
         let Some(id) = made.first().cloned() else {
             return;
         };
         self.shows(&id);
-        if self.of.can(Verb::Update) && self.is_made_here() {
+        if self.of.supports(ResourceVerb::Update) && self.is_made_here() {
             self.changes(&id);
-        } else if !self.of.can(Verb::Update) && self.of.can(Verb::Get) {
+        } else if !self.of.supports(ResourceVerb::Update) && self.of.supports(ResourceVerb::Get) {
             let answer = self.ask("PUT", &self.one(&id), &Params::new());
             self.holds(answer.status == 405, || format!("PUT: {}", answer.status));
         }
-        if self.of.can(Verb::Delete) && self.is_made_here() {
+        if self.of.supports(ResourceVerb::Delete) && self.is_made_here() {
             self.deletes(&id);
         }
     }
@@ -217,7 +218,7 @@ impl<'w> Subject<'w> {
         self.holds(made.iter().all(|id| all.contains(id)), || {
             format!("lists {all:?} without {made:?}")
         });
-        let (_, most) = self.of.count;
+        let (_, most) = self.of.page_size;
         for (count, fits) in [("0", false), ("1", true), ("x", false), ("-1", false)] {
             let answer = list(self, &[("count", count)]);
             if fits {
@@ -232,7 +233,7 @@ impl<'w> Subject<'w> {
         self.refused(&answer, 400, "INVALID_PARAMETER", "count");
         let answer = list(self, &[("cursor", "nonsense")]);
         self.refused(&answer, 400, "INVALID_PARAMETER", "cursor");
-        for name in sorts(self.of) {
+        for name in sortable_fields(self.of) {
             for way in ["asc", "desc"] {
                 let sort = format!("{name}-{way}");
                 let answer = list(self, &[("sort_by", &sort)]);
@@ -262,7 +263,7 @@ impl<'w> Subject<'w> {
             let answer = list(self, &[("sort_by", sort)]);
             self.refused(&answer, 400, "INVALID_PARAMETER", "sort_by");
         }
-        if self.of.extras {
+        if self.of.supports_list_extras {
             let answer = list(self, &[("with_total_count", "true")]);
             let total = self.well(&answer, "total")["total_count"].as_u64();
             self.holds(total == u64::try_from(all.len()).ok(), || {
@@ -271,8 +272,8 @@ impl<'w> Subject<'w> {
             let answer = list(self, &[("with_total_count", "true"), ("cursor", "x")]);
             self.refused(&answer, 400, "EXCLUSIVE_PARAMETERS", "cursor");
         }
-        if self.of.prefix > 0 {
-            let answer = list(self, &[("q", &"q".repeat(self.of.prefix + 1))]);
+        if self.of.max_name_prefix > 0 {
+            let answer = list(self, &[("q", &"q".repeat(self.of.max_name_prefix + 1))]);
             self.refused(&answer, 400, "INVALID_PARAMETER", "q");
             let answer = list(self, &[("q", "no such name")]);
             let none = ids(&self.well(&answer, "q"));
@@ -300,7 +301,7 @@ impl<'w> Subject<'w> {
         walked
     }
 
-    fn filters(&mut self, filter: &'static Filter, made: &[String]) {
+    fn filters(&mut self, filter: &'static ListFilter, made: &[String]) {
         let name = filter.name.post;
         let list =
             |this: &Self, value: &str| this.ask("GET", &this.path, &this.asked(&[(name, value)]));
@@ -312,21 +313,21 @@ impl<'w> Subject<'w> {
             let answer = list(self, &value);
             self.refused(&answer, 400, "INVALID_PARAMETER", name);
         }
-        if let Kind::Ids(of, most) = filter.kind {
+        if let FieldKind::Ids(of, most) = filter.kind {
             let many: Vec<String> = (0..=most)
-                .map(|number| of.ids.write(1_000 + i64::try_from(number).unwrap()))
+                .map(|number| of.id_format.format(1_000 + i64::try_from(number).unwrap()))
                 .collect();
             let answer = list(self, &many.join(","));
             self.refused(&answer, 400, "INVALID_PARAMETER", name);
             let answer = list(self, "a-b");
             self.refused(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", name);
             // One that looks at what is asked for may refuse it.
-            let answer = match self.of.looks {
+            let answer = match self.of.list_guard {
                 Some(_) => list(self, ""),
                 None => list(self, &nobody(of)),
             };
             let none = ids(&self.well(&answer, name));
-            let so = none.is_empty() || self.of.looks.is_some();
+            let so = none.is_empty() || self.of.list_guard.is_some();
             self.holds(so, || format!("{name} finds {none:?}"));
             let own = filter.field == "id" && std::ptr::eq(of, self.of);
             for id in made.iter().filter(|_| own) {
@@ -340,7 +341,7 @@ impl<'w> Subject<'w> {
         let field = self
             .of
             .field(filter.field)
-            .filter(|field| field.create == Need::Must && self.is_made_here());
+            .filter(|field| field.create == FieldRequirement::Required && self.is_made_here());
         if let Some(value) = field.map(|field| self.value(field)) {
             let answer = list(self, value.as_str().unwrap_or_default());
             let found = ids(&self.well(&answer, name));
@@ -351,7 +352,7 @@ impl<'w> Subject<'w> {
     }
 
     fn shows(&mut self, id: &str) {
-        if !self.of.can(Verb::Get) {
+        if !self.of.supports(ResourceVerb::Get) {
             return;
         }
         let answer = self.ask("GET", &self.one(id), &Params::new());
@@ -362,7 +363,7 @@ impl<'w> Subject<'w> {
         self.holds(whole, || format!("shows {data}"));
         for field in self.of.fields {
             let there = data.get(field.name.post).is_some();
-            self.holds(there == field.shown || !field.shown, || {
+            self.holds(there == field.is_shown || !field.is_shown, || {
                 format!("{} is not shown", field.name.post)
             });
         }
@@ -375,11 +376,11 @@ impl<'w> Subject<'w> {
         self.refused(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", at);
         for method in ["GET", "PUT", "DELETE"] {
             let verb = match method {
-                "GET" => Verb::Get,
-                "PUT" => Verb::Update,
-                _ => Verb::Delete,
+                "GET" => ResourceVerb::Get,
+                "PUT" => ResourceVerb::Update,
+                _ => ResourceVerb::Delete,
             };
-            if self.of.can(verb) && !self.of.sandbox.contains(&verb) {
+            if self.of.supports(verb) && !self.of.sandbox_verbs.contains(&verb) {
                 let answer = self.send(&self.world.other, method, &self.one(id), &Params::new());
                 let so = [400, 404].contains(&answer.status);
                 self.holds(so, || {
@@ -393,10 +394,10 @@ impl<'w> Subject<'w> {
         let before = self.count();
         for field in self.of.fields {
             let name = field.name.post;
-            if field.create == Need::No {
+            if field.create == FieldRequirement::Ignored {
                 continue;
             }
-            if field.create == Need::Must {
+            if field.create == FieldRequirement::Required {
                 let mut params = self.good();
                 params.retain(|(known, _)| *known != name);
                 let answer = self.ask("POST", &self.path, &params);
@@ -408,7 +409,7 @@ impl<'w> Subject<'w> {
                 let answer = self.ask("POST", &self.path, &self.with(name, value));
                 self.refused(&answer, 400, "INVALID_PARAMETER", name);
             }
-            if let Kind::Reference(to, _) = field.kind {
+            if let FieldKind::Reference(to, _) = field.kind {
                 let answer = self.ask("POST", &self.path, &self.with(name, nobody(to)));
                 self.refused(&answer, 404, to.not_found, name);
                 let answer = self.ask("POST", &self.path, &self.with(name, "a-b"));
@@ -425,7 +426,7 @@ impl<'w> Subject<'w> {
     }
 
     fn count(&self) -> Option<usize> {
-        self.of.can(Verb::List).then(|| {
+        self.of.supports(ResourceVerb::List).then(|| {
             let page = self.ask("GET", &self.path, &self.scope()).json();
             ids(&page).len()
         })
@@ -438,7 +439,7 @@ impl<'w> Subject<'w> {
             .of
             .fields
             .iter()
-            .filter(|field| field.update == Need::Must)
+            .filter(|field| field.update == FieldRequirement::Required)
             .map(|field| (field.name.post, self.value(field)))
             .collect();
         // Nothing, and what never changes.
@@ -447,7 +448,7 @@ impl<'w> Subject<'w> {
             .of
             .fields
             .iter()
-            .filter(|field| field.update == Need::No && field.shown);
+            .filter(|field| field.update == FieldRequirement::Ignored && field.is_shown);
         nothing.extend(fixed.map(|field| (field.name.post, "zzz".into())));
         nothing.extend([
             ("id", "zzz".into()),
@@ -463,7 +464,7 @@ impl<'w> Subject<'w> {
             .of
             .fields
             .iter()
-            .filter(|field| field.update != Need::No)
+            .filter(|field| field.update != FieldRequirement::Ignored)
         {
             let name = field.name.post;
             for value in bad(field.kind) {
@@ -473,8 +474,8 @@ impl<'w> Subject<'w> {
                 let answer = self.ask("PUT", &path, &params);
                 self.refused(&answer, 400, "INVALID_PARAMETER", name);
             }
-            if field.create == Need::Must {
-                let code = if field.update == Need::Must {
+            if field.create == FieldRequirement::Required {
+                let code = if field.update == FieldRequirement::Required {
                     "MISSING_PARAMETER"
                 } else {
                     "INVALID_PARAMETER"
@@ -509,20 +510,20 @@ impl<'w> Subject<'w> {
         self.holds(says, || format!("deleted: {gone}"));
         let again = self.ask("DELETE", &path, &Params::new());
         self.refused(&again, 404, self.of.not_found, at);
-        let soft = self.of.delete == Delete::Soft;
-        if self.of.can(Verb::Get) {
+        let soft = self.of.delete_mode == DeleteMode::Soft;
+        if self.of.supports(ResourceVerb::Get) {
             let answer = self.ask("GET", &path, &Params::new());
             self.refused(&answer, 404, self.of.not_found, at);
             let deleted: Params = vec![("with_deleted", "true".into())];
             let answer = self.ask("GET", &path, &deleted);
-            if soft && self.of.extras {
+            if soft && self.of.supports_list_extras {
                 let found = self.well(&answer, "get with_deleted");
                 self.holds(found["data"]["deleted"] == true, || format!("{found}"));
             } else {
                 self.refused(&answer, 404, self.of.not_found, at);
             }
         }
-        if self.of.can(Verb::List) {
+        if self.of.supports(ResourceVerb::List) {
             for (with, there) in [("false", false), ("true", soft)] {
                 let asked = self.asked(&[("with_deleted", with)]);
                 let page = self.ask("GET", &self.path, &asked).json();
@@ -553,18 +554,18 @@ fn ids(page: &Value) -> Vec<String> {
 
 /// An id that nothing has.
 fn nobody(of: &Resource) -> String {
-    match of.ids {
-        Ids::Long => "999".to_owned(),
-        Ids::Short => "zzzzzz".to_owned(),
-        Ids::Twelve => "zzzzzzzzzzzz".to_owned(),
+    match of.id_format {
+        IdFormat::Long => "999".to_owned(),
+        IdFormat::Short => "zzzzzz".to_owned(),
+        IdFormat::Twelve => "zzzzzzzzzzzz".to_owned(),
     }
 }
 
 /// Values that a kind does not hold.
-fn bad(kind: Kind) -> Vec<String> {
+fn bad(kind: FieldKind) -> Vec<String> {
     let all: &[&str] = match kind {
-        Kind::Text(_, most) if most <= 2_000 => return vec!["x".repeat(most + 1)],
-        Kind::Int(least, most) => {
+        FieldKind::Text(_, most) if most <= 2_000 => return vec!["x".repeat(most + 1)],
+        FieldKind::Int(least, most) => {
             let beside = [least.checked_sub(1), most.checked_add(1)];
             let beside = beside
                 .into_iter()
@@ -572,15 +573,17 @@ fn bad(kind: Kind) -> Vec<String> {
                 .map(|number| number.to_string());
             return beside.chain(["x".to_owned(), "1.5".to_owned()]).collect();
         }
-        Kind::Texts(_, most) => return vec!["x".repeat(most + 1)],
-        Kind::Url => &["nowhere", "ftp://bikes.example/", "https://"],
-        Kind::Bool => &["perhaps", "2"],
-        Kind::Money => &["0", "-1", "x", "1.5"],
-        Kind::OneOf(_) | Kind::Word(_) | Kind::SomeOf(_) => &["NOTHING"],
-        Kind::User | Kind::Long | Kind::Longs(_) => &["x", "-1", "99999999999999999999"],
-        Kind::Time => &["tomorrow", "2026-13-01T00:00:00Z"],
-        Kind::MediaKey | Kind::MediaKeys(_) => &["x", "3_x"],
-        Kind::CardUris(_) => &["https://bikes.example/"],
+        FieldKind::Texts(_, most) => return vec!["x".repeat(most + 1)],
+        FieldKind::Url => &["nowhere", "ftp://bikes.example/", "https://"],
+        FieldKind::Bool => &["perhaps", "2"],
+        FieldKind::Money => &["0", "-1", "x", "1.5"],
+        FieldKind::OneOf(_) | FieldKind::Word(_) | FieldKind::SomeOf(_) => &["NOTHING"],
+        FieldKind::User | FieldKind::Long | FieldKind::Longs(_) => {
+            &["x", "-1", "99999999999999999999"]
+        }
+        FieldKind::Time => &["tomorrow", "2026-13-01T00:00:00Z"],
+        FieldKind::MediaKey | FieldKind::MediaKeys(_) => &["x", "3_x"],
+        FieldKind::CardUris(_) => &["https://bikes.example/"],
         _ => &[],
     };
     all.iter().map(|text| (*text).to_owned()).collect()

@@ -1,6 +1,6 @@
 //! Whom a line item may be targeted at: the rules of each type, alone and together.
 
-use ads::resources::targeting_criteria::TYPES;
+use ads::resources::targeting_criteria::TARGETING_TYPES;
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, refused};
@@ -108,7 +108,7 @@ fn every_type_takes_the_operators_that_it_is_for() {
     let ads = Advertiser::new();
     let item = ads.item();
     let mut wrong = Vec::new();
-    for kind in TYPES {
+    for kind in TARGETING_TYPES {
         let takes: &[&str] = match *kind {
             "BROAD_KEYWORD" | "PHRASE_KEYWORD" | "EXACT_KEYWORD" | "UNORDERED_KEYWORD"
             | "CUSTOM_AUDIENCE" | "IAB_CATEGORY" => &["EQ", "NE"],

@@ -1,8 +1,8 @@
 //! What needs a feature: every declared gate, before accounts that are held to their features and
 //! before those that are not.
 
-use ads::declare::Gate;
-use ads::resources::features::{ALL, gates};
+use ads::declaration::FeatureGate;
+use ads::resources::features::{ALL_FEATURES, list_gates};
 use serde_json::{Value, json};
 
 use super::collection::World;
@@ -54,7 +54,7 @@ impl Yard {
             .cli(&["ads", "account", "set", account, "--gates", gates])
             .well();
         let mut change = vec!["ads", "account", "feature", account];
-        for key in ALL {
+        for key in ALL_FEATURES {
             change.extend(["--add", *key]);
         }
         if !granted {
@@ -182,7 +182,7 @@ impl Yard {
     }
 
     /// What is wrong with a gate at a value.
-    fn wrong(&self, (of, field, gate): (&str, &str, Gate), value: &str) -> Vec<String> {
+    fn wrong(&self, (of, field, gate): (&str, &str, FeatureGate), value: &str) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut note = |how: &str, answer: &Answer| {
             let feature = gate.feature;
@@ -194,7 +194,7 @@ impl Yard {
         for (gates, granted) in [("strict", false), ("strict", true), ("lenient", false)] {
             self.held(gates, gate.feature, granted);
             let answer = self.tries(of, field, value);
-            let passes = granted || gates == "lenient" && !gate.always;
+            let passes = granted || gates == "lenient" && !gate.applies_to_all_accounts;
             let holds = if passes {
                 answer.status == 200
             } else {
@@ -231,8 +231,8 @@ fn what_needs_a_feature_is_closed_to_accounts_that_are_held_to_theirs() {
     let yard = Yard::new();
     let mut wrong = Vec::new();
     let mut features = Vec::new();
-    for (of, field, gate) in gates() {
-        assert!(ALL.contains(&gate.feature), "{}", gate.feature);
+    for (of, field, gate) in list_gates() {
+        assert!(ALL_FEATURES.contains(&gate.feature), "{}", gate.feature);
         features.push(gate.feature);
         let values = match gate.values {
             [] => &[""][..],

@@ -194,7 +194,7 @@ fn moment(hours_ago: i64) -> String {
 }
 
 fn before(now: base::Time, hours_ago: i64) -> String {
-    ads::kind::instant(now.plus_ms(-hours_ago * 3_600_000))
+    ads::field_kind::format_time(now.plus_ms(-hours_ago * 3_600_000))
 }
 
 fn keywords(person: &Person<'_>, params: &[(&str, &str)]) -> Answer {

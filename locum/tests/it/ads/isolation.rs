@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ads::access::{Role, Who};
-use ads::declare::Resource;
-use ads::kind::Kind;
-use ads::operations::Place;
+use ads::access::{AdsRole, RequiredRole};
+use ads::declaration::Resource;
+use ads::field_kind::FieldKind;
+use ads::operations::OperationParamLocation;
 use serde_json::{Value, json};
 
 use super::limits::Field;
@@ -13,13 +13,13 @@ use super::{Advertiser, send};
 use crate::harness::{Answer, Ask, Key, Person, shared};
 
 /// The operations that name an account.
-fn operations() -> impl Iterator<Item = &'static ads::Operation> {
+fn operations() -> impl Iterator<Item = &'static ads::AdsOperation> {
     let all = ads::operations().iter();
     all.filter(|operation| operation.path.contains("{account_id}"))
 }
 
 /// A request of an operation; whether it is a good one is looked at after who asks.
-fn ask(operation: &ads::Operation, account: &str, before: &str) -> Ask {
+fn ask(operation: &ads::AdsOperation, account: &str, before: &str) -> Ask {
     let mut path = operation
         .path
         .replace("<posts>", "posts")
@@ -48,7 +48,7 @@ fn wrong(
     person: &Person<'_>,
     account: &str,
     before: &str,
-    concerns: impl Fn(&ads::Operation) -> bool,
+    concerns: impl Fn(&ads::AdsOperation) -> bool,
     holds: impl Fn(&str) -> bool,
 ) -> Vec<String> {
     let all = operations().filter(|operation| concerns(operation));
@@ -66,7 +66,7 @@ const NO_ACCOUNT: &str = "403 ACCOUNT_NOT_FOUND";
 fn an_account_is_nothing_to_those_without_a_role_on_it() {
     let (ads, stranger) = (Advertiser::new(), shared().person("stranger"));
     let nothing = Vec::<String>::new();
-    let here = |operation: &ads::Operation| !operation.sandbox;
+    let here = |operation: &ads::AdsOperation| !operation.sandbox_only;
     let is_unknown = |code: &str| code == NO_ACCOUNT;
     assert!(operations().count() > 60);
     assert_eq!(
@@ -75,7 +75,7 @@ fn an_account_is_nothing_to_those_without_a_role_on_it() {
     );
     // An account of production is not in the sandbox, and the other way round.
     let sandbox = "/ads-sandbox";
-    let all = |_: &ads::Operation| true;
+    let all = |_: &ads::AdsOperation| true;
     assert_eq!(
         wrong(&ads.person, &ads.account, sandbox, all, is_unknown),
         nothing
@@ -84,7 +84,7 @@ fn an_account_is_nothing_to_those_without_a_role_on_it() {
     let inside = made["data"][0]["id"].as_str().unwrap();
     assert_eq!(wrong(&ads.person, inside, "", here, is_unknown), nothing);
     assert_eq!(wrong(&stranger, inside, sandbox, all, is_unknown), nothing);
-    let only = |operation: &ads::Operation| operation.sandbox;
+    let only = |operation: &ads::AdsOperation| operation.sandbox_only;
     let is_elsewhere = |code: &str| code == "405 METHOD_NOT_ALLOWED";
     assert_eq!(
         wrong(&ads.person, &ads.account, "", only, is_elsewhere),
@@ -102,11 +102,12 @@ fn an_account_is_nothing_to_those_without_a_role_on_it() {
 #[test]
 fn a_role_allows_what_it_is_for_and_nothing_else() {
     let (ads, colleague) = (Advertiser::new(), shared().person("colleague"));
-    for role in Role::ALL {
+    for role in AdsRole::ALL {
         let grant = ["ads", "account", "role", &ads.account, &colleague.username];
         shared().cli(&[&grant[..], &[role.name()]].concat()).well();
-        let forbidden =
-            |operation: &ads::Operation| !operation.sandbox && !operation.who.allows(role);
+        let forbidden = |operation: &ads::AdsOperation| {
+            !operation.sandbox_only && !operation.required_role.allows_role(role)
+        };
         let refused = |code: &str| code == "403 ACTION_NOT_ALLOWED";
         let nothing = Vec::<String>::new();
         assert_eq!(
@@ -114,7 +115,9 @@ fn a_role_allows_what_it_is_for_and_nothing_else() {
             nothing,
             "{role:?}"
         );
-        let allowed = |operation: &ads::Operation| !operation.sandbox && operation.who.allows(role);
+        let allowed = |operation: &ads::AdsOperation| {
+            !operation.sandbox_only && operation.required_role.allows_role(role)
+        };
         let served = |code: &str| !code.starts_with('5') && code != NO_ACCOUNT;
         assert_eq!(
             wrong(&colleague, &ads.account, "", allowed, served),
@@ -169,7 +172,7 @@ fn what_belongs_to_one_account_is_not_in_another() {
     for (kind, id) in &ids {
         let one = format!("/{kind}/{id}");
         ads.get(&one, &[]);
-        for operation in operations().filter(|operation| !operation.sandbox) {
+        for operation in operations().filter(|operation| !operation.sandbox_only) {
             let path = operation
                 .path
                 .replace("<posts>", "posts")
@@ -308,7 +311,7 @@ fn every_operation_asks_for_a_token_that_may() {
             ask(
                 operation,
                 &ads.account,
-                if operation.sandbox {
+                if operation.sandbox_only {
                     "/ads-sandbox"
                 } else {
                     ""
@@ -358,7 +361,7 @@ fn every_operation_asks_for_a_token_that_may() {
             let answer = signed(ask(), consumer, token);
             note(case, &answer, (operation.method != "GET").then_some(reader));
         }
-        let is_read = !operation.writes;
+        let is_read = !operation.is_write;
         let by_reading = server.send(ask().bearer(&reads));
         note("ads.read", &by_reading, (!is_read).then_some(no_client));
         let by_writing = server.send(ask().bearer(&writes));
@@ -403,8 +406,10 @@ fn campaigns_wait_for_the_review_of_the_account() {
             approval,
         ];
         shared().cli(&set).well();
-        let writes = |operation: &ads::Operation| {
-            operation.writes && operation.who == Who::CampaignWriter && !operation.sandbox
+        let writes = |operation: &ads::AdsOperation| {
+            operation.is_write
+                && operation.required_role == RequiredRole::CampaignWriter
+                && !operation.sandbox_only
         };
         let waits = |code: &str| code == "403 INVALID_ACCOUNT_SERVICE_LEVEL";
         let all = wrong(&ads.person, &ads.account, "", writes, waits);
@@ -455,18 +460,18 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
     ids.insert("account_media", known("account_media_id"));
     let person = owner.get("/promotable_users", &[])["data"][0]["id"].clone();
     ids.insert("promotable_user", person.as_str().unwrap().to_owned());
-    let of = |kind: Kind| -> Option<&'static Resource> {
+    let of = |kind: FieldKind| -> Option<&'static Resource> {
         match kind {
-            Kind::Reference(of, _) | Kind::Ids(of, _) if of.name != "account" => Some(of),
+            FieldKind::Reference(of, _) | FieldKind::Ids(of, _) if of.name != "account" => Some(of),
             _ => None,
         }
     };
     let (mut seen, mut wrong) = (Vec::new(), Vec::new());
-    for operation in operations().filter(|operation| !operation.sandbox) {
+    for operation in operations().filter(|operation| !operation.sandbox_only) {
         for param in operation.params {
             let Some(of) = of(param.kind) else { continue };
             let Some(id) = ids.get(of.name) else { continue };
-            let nobody = of.ids.write(9_999_999_999);
+            let nobody = of.id_format.format(9_999_999_999);
             let [foreign, unknown] = [id, &nobody].map(|id| {
                 let mut path = operation
                     .path
@@ -479,7 +484,7 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
                     path = format!("{head}1{tail}");
                 }
                 let sent = [(param.name.post, id.as_str())];
-                let params = if param.place == Place::Path {
+                let params = if param.location == OperationParamLocation::Path {
                     &[][..]
                 } else {
                     &sent
@@ -515,7 +520,7 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
             .iter()
             .find(|of| of.name == *kind)
             .unwrap();
-        if of.can(ads::declare::Verb::Get) {
+        if of.supports(ads::declaration::ResourceVerb::Get) {
             let path = format!(
                 "/{}/{id}",
                 of.path

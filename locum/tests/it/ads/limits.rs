@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use ads::declare::{Resource, Verb};
-use ads::kind::Kind;
-use ads::operations::{Does, Param, Place};
+use ads::declaration::{Resource, ResourceVerb};
+use ads::field_kind::FieldKind;
+use ads::operations::{OperationAction, OperationParam, OperationParamLocation};
 use ads::resources::RESOURCES;
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,7 @@ fn many(count: usize, one: &str) -> String {
     vec![one; count].join(",")
 }
 
-fn bounds(kind: Kind) -> Option<Bounds> {
+fn bounds(kind: FieldKind) -> Option<Bounds> {
     // Characters are counted, not bytes.
     let long = |length: usize| "é".repeat(length);
     let of_list = |most: usize, one: &str, told: String| Bounds {
@@ -39,7 +39,7 @@ fn bounds(kind: Kind) -> Option<Bounds> {
         told,
     };
     Some(match kind {
-        Kind::Text(least, most) if most <= 1_000 => Bounds {
+        FieldKind::Text(least, most) if most <= 1_000 => Bounds {
             fits: vec![long(least.max(1)), long((most - 1).max(least)), long(most)],
             exceeds: if least > 1 {
                 vec![long(least - 1), long(most + 1)]
@@ -48,24 +48,26 @@ fn bounds(kind: Kind) -> Option<Bounds> {
             },
             told: format!("String of length {least}..{most}"),
         },
-        Kind::Int(least, most) if most < i64::MAX => Bounds {
+        FieldKind::Int(least, most) if most < i64::MAX => Bounds {
             fits: [least, least + 1, most - 1, most]
                 .map(|one| one.to_string())
                 .to_vec(),
             exceeds: [least - 1, most + 1].map(|one| one.to_string()).to_vec(),
             told: format!("Integer in {least}..{most}"),
         },
-        Kind::Texts(count, length) => {
+        FieldKind::Texts(count, length) => {
             let told = format!("at most {count} values of at most {length} characters");
             let mut bounds = of_list(count, "x", told);
             bounds.fits.push(long(length));
             bounds.exceeds.push(long(length + 1));
             bounds
         }
-        Kind::Ids(of, most) => of_list(most, "1", format!("at most {most} ids of a {}", of.about)),
-        Kind::Longs(most) => of_list(most, "1", format!("at most {most} Longs")),
-        Kind::MediaKeys(most) => of_list(most, "3_1", format!("at most {most} media keys")),
-        Kind::CardUris(most) => of_list(most, "card://1", format!("at most {most} card URIs")),
+        FieldKind::Ids(of, most) => {
+            of_list(most, "1", format!("at most {most} ids of a {}", of.label))
+        }
+        FieldKind::Longs(most) => of_list(most, "1", format!("at most {most} Longs")),
+        FieldKind::MediaKeys(most) => of_list(most, "3_1", format!("at most {most} media keys")),
+        FieldKind::CardUris(most) => of_list(most, "card://1", format!("at most {most} card URIs")),
         _ => return None,
     })
 }
@@ -83,7 +85,10 @@ impl Field {
         let made = send(&world.ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
         let sandbox = made["data"][0]["id"].as_str().unwrap().to_owned();
         let mut ids = BTreeMap::new();
-        for of in RESOURCES.iter().filter(|of| of.can(Verb::Create)) {
+        for of in RESOURCES
+            .iter()
+            .filter(|of| of.supports(ResourceVerb::Create))
+        {
             let subject = Subject::new(&world, of);
             if subject.is_made_here() && !ELSEWHERE.contains(&of.name) {
                 let made = subject.ask("POST", &subject.path, &subject.good()).is(200);
@@ -98,7 +103,12 @@ impl Field {
     }
 
     /// What stands in a path for a parameter; none where nothing does here.
-    fn of_path(&self, of: Option<&'static Resource>, param: &Param, sandbox: bool) -> String {
+    fn of_path(
+        &self,
+        of: Option<&'static Resource>,
+        param: &OperationParam,
+        sandbox: bool,
+    ) -> String {
         let known = |name: &str| self.world.values[name].clone();
         match param.name.post {
             "account_id" if sandbox => self.sandbox.clone(),
@@ -114,9 +124,9 @@ impl Field {
     }
 
     /// Sends an operation with some values.
-    fn send(&self, operation: &ads::Operation, values: &[(&'static str, &str)]) -> Answer {
-        let of = match operation.does {
-            Does::Verb(of, _) => Some(of),
+    fn send(&self, operation: &ads::AdsOperation, values: &[(&'static str, &str)]) -> Answer {
+        let of = match operation.action {
+            OperationAction::Verb(of, _) => Some(of),
             _ => None,
         };
         let mut path = operation
@@ -126,12 +136,12 @@ impl Field {
         for param in operation
             .params
             .iter()
-            .filter(|param| param.place == Place::Path)
+            .filter(|param| param.location == OperationParamLocation::Path)
         {
             let name = format!("{{{}}}", param.name.post);
-            path = path.replace(&name, &self.of_path(of, param, operation.sandbox));
+            path = path.replace(&name, &self.of_path(of, param, operation.sandbox_only));
         }
-        if operation.sandbox {
+        if operation.sandbox_only {
             path = format!("/ads-sandbox{path}");
         }
         let person = &self.world.ads.person;
@@ -169,13 +179,13 @@ fn every_parameter_keeps_its_declared_bounds() {
     let field = Field::new();
     let (mut wrong, mut seen) = (Vec::new(), 0);
     for operation in ads::operations() {
-        if matches!(operation.does, Does::Batch(_)) {
+        if matches!(operation.action, OperationAction::Batch(_)) {
             continue;
         }
         let params = operation
             .params
             .iter()
-            .filter(|param| param.place == Place::Sent);
+            .filter(|param| param.location == OperationParamLocation::Input);
         let bounded: Vec<(&'static str, Bounds)> = params
             .filter_map(|param| Some((param.name.post, bounds(param.kind)?)))
             .collect();
@@ -239,7 +249,7 @@ fn item(ads: &Advertiser, of: &Resource, parent: &str) -> Value {
 fn batches_are_done_whole_or_not_at_all() {
     let mut seen = Vec::new();
     for operation in ads::operations() {
-        let Does::Batch(of) = operation.does else {
+        let OperationAction::Batch(of) = operation.action else {
             continue;
         };
         let ads = Advertiser::new();
@@ -302,7 +312,7 @@ fn batches_are_done_whole_or_not_at_all() {
             );
         }
         // What is wrong with the batch itself is no item's fault.
-        let most = of.batch;
+        let most = of.max_batch_items;
         let over: Vec<Value> = (0..=most).map(|_| good()).collect();
         for body in [
             json!([]),
@@ -1149,11 +1159,12 @@ fn declared(whose: &str, name: &str) -> Option<String> {
         params.find(|param| param.name.post == name)?.kind
     };
     Some(match kind {
-        Kind::Text(least, most) => format!("{least}..{most}"),
-        Kind::Int(least, most) => format!("{least}..{most}"),
-        Kind::Ids(_, most) | Kind::Longs(most) | Kind::Texts(most, _) | Kind::CardUris(most) => {
-            most.to_string()
-        }
+        FieldKind::Text(least, most) => format!("{least}..{most}"),
+        FieldKind::Int(least, most) => format!("{least}..{most}"),
+        FieldKind::Ids(_, most)
+        | FieldKind::Longs(most)
+        | FieldKind::Texts(most, _)
+        | FieldKind::CardUris(most) => most.to_string(),
         _ => return None,
     })
 }

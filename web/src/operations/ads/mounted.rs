@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use ads::declare::{Need, Often};
-use ads::kind::Kind as Holds;
-use ads::operations::Place as At;
+use ads::declaration::{AdsRateClass, FieldRequirement};
+use ads::field_kind::FieldKind as Holds;
+use ads::operations::OperationParamLocation as At;
 use base::{Entitlement, Scope, Scopes};
 
 use crate::endpoint::{
@@ -43,20 +43,20 @@ pub(in crate::operations) fn mounted(planned: &[&'static [Endpoint]]) -> &'stati
     Vec::leak(all.collect())
 }
 
-fn endpoint(operation: &'static ads::Operation, id: &'static str) -> Endpoint {
+fn endpoint(operation: &'static ads::AdsOperation, id: &'static str) -> Endpoint {
     let params: &'static [Param] = Vec::leak(operation.params.iter().map(param).collect());
-    let (windows, shared): (&'static [Window], _) = match operation.often {
+    let (windows, shared): (&'static [Window], _) = match operation.rate_class {
         // All changes are counted together.
-        Often::Minute(CHANGES) => (&[], Some(&WRITES)),
+        AdsRateClass::PerMinute(CHANGES) => (&[], Some(&WRITES)),
         often => (Vec::leak(vec![window(often)]), None),
     };
-    let scopes = if operation.writes { WRITE } else { READ };
+    let scopes = if operation.is_write { WRITE } else { READ };
     Endpoint {
         id,
         method: operation.method,
         path: operation.path,
         aliases: operation.aliases,
-        about: operation.about,
+        about: operation.summary,
         needs: Some(Entitlement::Ads),
         limits: Limits {
             app: &[],
@@ -92,28 +92,28 @@ fn shape(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-const fn window(often: Often) -> Window {
+const fn window(often: AdsRateClass) -> Window {
     match often {
-        Often::Usual => quarter(2_000),
-        Often::More => quarter(10_000),
-        Often::Rarely => quarter(5),
-        Often::Options => quarter(400),
-        Often::Insights => quarter(500),
-        Often::Stats => quarter(250),
-        Often::Minute(calls) | Often::Account(calls) => minute(calls),
+        AdsRateClass::Standard => quarter(2_000),
+        AdsRateClass::High => quarter(10_000),
+        AdsRateClass::Low => quarter(5),
+        AdsRateClass::Options => quarter(400),
+        AdsRateClass::Insights => quarter(500),
+        AdsRateClass::Stats => quarter(250),
+        AdsRateClass::PerMinute(calls) | AdsRateClass::AccountPerMinute(calls) => minute(calls),
     }
 }
 
-fn param(param: &ads::Param) -> Param {
+fn param(param: &ads::OperationParam) -> Param {
     let aliases: Vec<&'static str> = param
         .aliases
         .iter()
         .copied()
         .chain((param.name.post != param.name.tweet).then_some(param.name.tweet))
         .collect();
-    let place = match param.place {
+    let place = match param.location {
         At::Path => Place::Path,
-        At::Sent => Place::Query,
+        At::Input => Place::Query,
     };
     Param {
         name: param.name.post,
@@ -124,16 +124,19 @@ fn param(param: &ads::Param) -> Param {
             Vec::leak(aliases)
         },
         place,
-        required: param.need == Need::Must,
+        required: param.requirement == FieldRequirement::Required,
         kind: kind(param),
         about: "",
     }
 }
 
 /// What a parameter holds, for the OpenAPI document.
-fn kind(param: &ads::Param) -> Kind {
+fn kind(param: &ads::OperationParam) -> Kind {
     const ANY: Kind = Kind::Text(0, 100_000);
-    let usual = param.default.as_ref().and_then(serde_json::Value::as_i64);
+    let usual = param
+        .default_value
+        .as_ref()
+        .and_then(serde_json::Value::as_i64);
     match param.kind {
         Holds::Text(least, most) => Kind::Text(least, most),
         Holds::Bool => Kind::Bool,

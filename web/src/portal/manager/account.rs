@@ -119,7 +119,7 @@ pub(super) fn history(
     }
     let from = time(text(of, "created_at")).map_or(0, |at| at.ms().div_euclid(HOUR) * HOUR);
     let to = (desk.asking.now.ms().div_euclid(HOUR).saturating_add(1)).saturating_mul(HOUR);
-    let written = |ms: i64| ads::kind::instant(base::Time::from_ms(ms));
+    let written = |ms: i64| ads::field_kind::format_time(base::Time::from_ms(ms));
     let pairs = [
         ("entity_type", entity.to_owned()),
         ("entity_id", text(of, "id").to_owned()),

@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use ads::Caller;
-use ads::access::Who;
-use ads::advice;
-use ads::desk::Desk as Records;
+use ads::AdsCaller;
+use ads::access::RequiredRole;
+use ads::account_context::AccountContext as Records;
+use ads::recommendations;
 use ads::resources::recommendations::RECOMMENDATION;
 use base::refusal::AdsProblem;
 use base::{Error, PostId, Vocabulary};
@@ -88,7 +88,7 @@ fn block(tx: &mut Tx<'_>, desk: &Desk, one: &Value) -> Result<Block, Error> {
         },
         columns: ["What", "Now", "Then"].map(column).into(),
         rows,
-        acts: if Who::CampaignWriter.allows(desk.role) {
+        acts: if RequiredRole::CampaignWriter.allows_role(desk.role) {
             acts
         } else {
             Vec::new()
@@ -240,7 +240,7 @@ pub(super) fn plan(desk: &Desk, id: &str, act: &str) -> Plan {
     Plan {
         ids: vec![id.to_owned()],
         submit: "",
-        who: Some(Who::CampaignWriter),
+        who: Some(RequiredRole::CampaignWriter),
         work: Some(if applies { apply } else { dismiss }),
         done: if applies { "applied" } else { "dismissed" },
         ..Plan::at(desk, "/recommendations")
@@ -284,7 +284,7 @@ fn apply(
         }
     }
     let mut records = records(tx, desk)?;
-    advice::follow(&mut records, RECOMMENDATION.ids.read("id", id)?)?;
+    recommendations::mark_as_applied(&mut records, RECOMMENDATION.id_format.parse("id", id)?)?;
     Ok(one)
 }
 
@@ -313,14 +313,14 @@ fn promoted(tx: &mut Tx<'_>, desk: &Desk, node: &Value) -> Result<(), Error> {
 
 /// The records of the account, for somebody who works on its campaigns.
 fn records<'t, 'c>(tx: &'t mut Tx<'c>, desk: &Desk) -> Result<Records<'t, 'c>, Error> {
-    let caller = Caller {
+    let caller = AdsCaller {
         user: desk.asking.user,
         app: None,
         speech: Vocabulary::Post,
         sandbox: desk.account.flag("sandbox"),
     };
     let mut records = Records::new(tx, caller);
-    records.open(desk.account.id, Who::CampaignWriter, true, false)?;
+    records.open_account(desk.account.id, RequiredRole::CampaignWriter, true, false)?;
     Ok(records)
 }
 
@@ -332,8 +332,8 @@ fn dismiss(
 ) -> Result<Value, Error> {
     let mut records = records(tx, desk)?;
     let id = plan.ids.first().map(String::as_str).unwrap_or_default();
-    let id = RECOMMENDATION.ids.read("id", id)?;
-    if advice::dismiss(&mut records, id)? {
+    let id = RECOMMENDATION.id_format.parse("id", id)?;
+    if recommendations::dismiss(&mut records, id)? {
         return Ok(Value::Null);
     }
     let message = "The recommendation is not open any longer";

@@ -1,13 +1,13 @@
 //! Asking the advertising engine as a request of the interface would, with the person's own role.
 
-use ads::access::Role;
-use ads::desk::Desk as Records;
-use ads::given::Given;
-use ads::operations::at;
-use ads::record::Record;
-use ads::request::CONSOLE;
+use ads::access::AdsRole;
+use ads::account_context::AccountContext as Records;
+use ads::operations::find_operation;
+use ads::parsed_params::ParsedParams;
+use ads::record::AdsRecord;
+use ads::request::CONSOLE_APP_ID;
 use ads::resources::accounts;
-use ads::{Caller, Request};
+use ads::{AdsCaller, AdsRequest};
 use base::{Error, Time, UserId, Vocabulary};
 use serde_json::Value;
 use store::Tx;
@@ -36,9 +36,9 @@ pub(super) struct Desk {
     /// What asking takes.
     pub(super) asking: Asking,
     /// The account.
-    pub(super) account: Record,
+    pub(super) account: AdsRecord,
     /// What the person is on it.
-    pub(super) role: Role,
+    pub(super) role: AdsRole,
     /// All accounts of the person.
     pub(super) accounts: Vec<pages::manager::Account>,
 }
@@ -47,19 +47,19 @@ pub(super) struct Desk {
 pub(super) fn accounts_of(
     tx: &mut Tx<'_>,
     user: UserId,
-) -> Result<Vec<(Record, Role, pages::manager::Account)>, Error> {
+) -> Result<Vec<(AdsRecord, AdsRole, pages::manager::Account)>, Error> {
     let mut all = Vec::new();
     for access in store::ads::list_access_by_user(tx, user)? {
         let account = accounts::find(tx, access.account_id)?.filter(|account| !account.deleted);
-        let (Some(account), Some(known)) = (account, Role::parse(&access.role)) else {
+        let (Some(account), Some(known)) = (account, AdsRole::parse(&access.role)) else {
             continue;
         };
         let shown = pages::manager::Account {
-            id: account.written_id(),
+            id: account.formatted_id(),
             name: account.text("name").to_owned(),
             role: role(known).to_owned(),
             sandbox: account.flag("sandbox"),
-            path: format!("/ads/{}", account.written_id()),
+            path: format!("/ads/{}", account.formatted_id()),
         };
         all.push((account, known, shown));
     }
@@ -87,14 +87,15 @@ impl Desk {
 
     /// The path of a page of the account.
     pub(super) fn path(&self, rest: &str) -> String {
-        format!("/ads/{}{rest}", self.account.written_id())
+        format!("/ads/{}{rest}", self.account.formatted_id())
     }
 
     /// Whether the role may do an operation, and there is one.
     pub(super) fn may(&self, method: &str, path: &str) -> bool {
         let sandbox = self.account.flag("sandbox");
-        at(method, path)
-            .is_some_and(|known| known.who.allows(self.role) && (sandbox || !known.sandbox))
+        find_operation(method, path).is_some_and(|known| {
+            known.required_role.allows_role(self.role) && (sandbox || !known.sandbox_only)
+        })
     }
 
     /// Does an operation of the interface; what it answers. Ids are those of its path, in order.
@@ -130,7 +131,7 @@ impl Desk {
         json: Option<Value>,
     ) -> Result<Value, Error> {
         let request = self.request((method, path), ids, pairs, json)?;
-        let answered = ads::run(tx, &request)?;
+        let answered = ads::dispatch_request(tx, &request)?;
         Ok(serde_json::from_str(&answered.body)
             .map_err(base::Fault::context("an answer of the engine"))?)
     }
@@ -142,10 +143,15 @@ impl Desk {
         pairs: &[(&str, String)],
     ) -> Result<Value, Error> {
         let request = self.request(("POST", JOBS), &[], pairs, None)?;
-        let given = Given::read(&request);
+        let given = ParsedParams::parse(&request);
         let mut records = Records::new(tx, request.caller);
-        records.open(self.account.id, request.operation.who, false, false)?;
-        ads::analytics::at_once(&mut records, &given)
+        records.open_account(
+            self.account.id,
+            request.operation.required_role,
+            false,
+            false,
+        )?;
+        ads::analytics::compute_job_stats(&mut records, &given)
     }
 
     fn request(
@@ -154,23 +160,23 @@ impl Desk {
         ids: &[&str],
         pairs: &[(&str, String)],
         json: Option<Value>,
-    ) -> Result<Request, Error> {
-        let known = at(method, path);
+    ) -> Result<AdsRequest, Error> {
+        let known = find_operation(method, path);
         let known = known.ok_or_else(|| base::Fault::new(format!("no {method} of {path}")))?;
-        let account = self.account.written_id();
+        let account = self.account.formatted_id();
         let ids: Vec<&str> = std::iter::once(account.as_str())
             .chain(ids.iter().copied())
             .collect();
-        let caller = Caller {
+        let caller = AdsCaller {
             user: self.asking.user,
-            app: Some(CONSOLE),
+            app: Some(CONSOLE_APP_ID),
             speech: Vocabulary::Post,
             sandbox: self.account.flag("sandbox"),
         };
-        Ok(Request {
+        Ok(AdsRequest {
             cursor_key: self.asking.key,
-            site: self.asking.site,
-            ..Request::plain(known, caller, &ids, pairs, json)
+            site_url: self.asking.site,
+            ..AdsRequest::new_without_app(known, caller, &ids, pairs, json)
         })
     }
 

@@ -166,11 +166,11 @@ fn category(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<Block, Error> 
     let id = text(item, "id");
     let path = "line_item_curated_categories";
     let found = desk.list(tx, path, &of_item(id))?;
-    let known = curated_categories::all(tx)?;
+    let known = curated_categories::list_all(tx)?;
     let one = "line_item_curated_categories/{}";
     let rows = found.rows.iter().map(|link| {
         let (own, of) = (text(link, "id"), text(link, "curated_category_id"));
-        let category = known.iter().find(|category| category.written_id() == of);
+        let category = known.iter().find(|category| category.formatted_id() == of);
         let name = category.map_or(of, |category| category.text("name"));
         let countries = category.map(|category| category.texts("country_codes").join(", "));
         let rest = format!("/categories/{own}/edit");
@@ -312,11 +312,11 @@ pub(super) fn edit_call(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option
 }
 
 fn ask_of_category(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<Ask>, Error> {
-    let all = curated_categories::all(tx)?;
+    let all = curated_categories::list_all(tx)?;
     let all = all.iter().map(|category| {
         let countries = category.texts("country_codes").join(", ");
         let named = format!("{} ({countries})", category.text("name"));
-        (category.written_id(), named)
+        (category.formatted_id(), named)
     });
     let ask = Ask::choice("curated_category_id", "Curated category", all.collect())
         .answers(&["line_item_id"])

@@ -332,9 +332,13 @@ fn app(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Error> {
     Ok(vec![
         name(now),
         picture(tx, desk, now)?,
-        Ask::words("label", "Button", ads::resources::card_components::LABELS)
-            .at_first(label.unwrap_or("INSTALL"))
-            .answers(&["components[1].label.value", "components[1].label"]),
+        Ask::words(
+            "label",
+            "Button",
+            ads::resources::card_components::BUTTON_LABELS,
+        )
+        .at_first(label.unwrap_or("INSTALL"))
+        .answers(&["components[1].label.value", "components[1].label"]),
         field(
             "country_code",
             "Country of the app stores",

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use ads::kind::instant;
-use ads::zone::Zone;
+use ads::field_kind::format_time;
+use ads::time_zone::AccountTimeZone;
 use base::{Error, Time};
 use pages::manager::{Bar, Block, Cell, Charts, Column, Link, Series};
 use serde_json::Value;
@@ -99,7 +99,7 @@ impl Days {
     /// So many, up to today.
     pub(super) fn of(desk: &Desk, count: i64) -> Self {
         let now = desk.asking.now;
-        let offset = Zone::named(desk.account.text("timezone")).offset(now);
+        let offset = AccountTimeZone::from_name(desk.account.text("timezone")).utc_offset_ms(now);
         let today = (now.ms() + offset).div_euclid(DAY) * DAY - offset;
         Self {
             offset,
@@ -113,14 +113,14 @@ impl Days {
         let first = (0..self.count).step_by(7);
         first.map(|first| {
             let last = (first + AT_ONCE).min(self.count);
-            let at = |day: i64| instant(Time::from_ms(self.from + day * DAY));
+            let at = |day: i64| format_time(Time::from_ms(self.from + day * DAY));
             (usize::try_from(first).unwrap_or(0), at(first), at(last))
         })
     }
 
     /// From when to when they are.
     pub(super) fn whole(&self) -> (String, String) {
-        let at = |day: i64| instant(Time::from_ms(self.from + day * DAY));
+        let at = |day: i64| format_time(Time::from_ms(self.from + day * DAY));
         (at(0), at(self.count))
     }
 

@@ -1,6 +1,6 @@
 //! Forms of the Ads Manager: what they ask for, and what they send to the engine.
 
-use ads::access::Who;
+use ads::access::RequiredRole;
 use base::Error;
 use base::refusal::{AdsProblem, ProblemLocation};
 use pages::Field;
@@ -69,7 +69,7 @@ pub(super) struct Plan {
     /// How that is done; none: what was typed is sent to the operation.
     pub(super) work: Option<Work>,
     /// Who may; none: whoever may do the operation.
-    pub(super) who: Option<Who>,
+    pub(super) who: Option<RequiredRole>,
     /// What stands above the form.
     pub(super) above: Vec<Block>,
 }

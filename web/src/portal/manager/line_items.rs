@@ -1,11 +1,11 @@
 //! Line items: a campaign's, one of them with all that belongs to it, and their forms.
 
-use ads::desk::Desk as Records;
-use ads::kind::Ids;
+use ads::account_context::AccountContext as Records;
+use ads::field_kind::IdFormat;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability;
-use ads::{Caller, access::Who};
+use ads::{AdsCaller, access::RequiredRole};
 use base::{Error, PostId, UserId, Vocabulary};
 use pages::manager::{Act, AdsManager, Block, Cell, Empty, Facts, Link, Row, Table};
 use serde_json::Value;
@@ -30,27 +30,27 @@ pub(super) fn name_of(item: &Value) -> String {
 /// In which state a line item really is, and why.
 fn state(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<(String, String), Error> {
     let stored = text(item, "entity_status");
-    let caller = Caller {
+    let caller = AdsCaller {
         user: desk.asking.user,
         app: None,
         speech: Vocabulary::Post,
         sandbox: desk.account.flag("sandbox"),
     };
     let mut records = Records::new(tx, caller);
-    records.open(desk.account.id, Who::CampaignReader, false, false)?;
-    let id = Ids::Short.read("id", text(item, "id"))?;
-    let (Some(item), now) = (records.find(&LINE_ITEM, id)?, records.now()) else {
+    records.open_account(desk.account.id, RequiredRole::CampaignReader, false, false)?;
+    let id = IdFormat::Short.parse("id", text(item, "id"))?;
+    let (Some(item), now) = (records.find_record(&LINE_ITEM, id)?, records.now()) else {
         return Ok((stored.to_owned(), String::new()));
     };
-    let campaign = records.find(&CAMPAIGN, item.int("campaign_id").unwrap_or(0))?;
+    let campaign = records.find_record(&CAMPAIGN, item.int("campaign_id").unwrap_or(0))?;
     let Some(campaign) = campaign else {
         return Ok((stored.to_owned(), String::new()));
     };
     let both = [campaign, item];
-    let means = servability::means(&mut records, &both)?;
+    let means = servability::load_delivery_resources(&mut records, &both)?;
     let [campaign, item] = both;
     let approval = desk.account.text("approval_status");
-    let state = servability::of_line_item(&item, &campaign, approval, &means, now);
+    let state = servability::line_item_servability(&item, &campaign, approval, &means, now);
     let reasons: Vec<String> = state.reasons.iter().map(|reason| said(reason)).collect();
     Ok((state.effective.to_owned(), reasons.join(", ")))
 }

@@ -1,7 +1,7 @@
 //! Who works on an account: administrators give roles, change them and take them away.
 
-use ads::access::{Role, Who};
-use ads::people as rules;
+use ads::access::{AdsRole, RequiredRole};
+use ads::account_roles as rules;
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
 use network::audit::AuditActor;
@@ -18,15 +18,15 @@ use super::words::role;
 /// Everybody who works on the account; whoever does not administer it sees themselves.
 pub(super) fn table(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Error> {
     let mut rows = Vec::new();
-    let rules = Who::Admin.allows(desk.role);
+    let rules = RequiredRole::Admin.allows_role(desk.role);
     for access in store::ads::list_access_by_account(tx, desk.account.id)? {
         let own = access.user_id == desk.asking.user;
-        let Some(known) = Role::parse(&access.role).filter(|_| own || rules) else {
+        let Some(known) = AdsRole::parse(&access.role).filter(|_| own || rules) else {
             continue;
         };
         let user = store::users::find_by_id(tx, access.user_id)?;
         let name = user.map_or_else(|| access.user_id.to_string(), |user| user.username);
-        let posts = access.can_compose && known.may_compose();
+        let posts = access.can_compose && known.may_compose_posts();
         let act = |text, act: &str| Act {
             text,
             path: desk.path(&format!("/people/{}/{act}", access.user_id)),
@@ -65,14 +65,14 @@ pub(super) fn table(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Error> {
 fn plan(desk: &Desk, work: Work) -> Plan {
     Plan {
         trail: vec![Link::to("Account", desk.path("/account"))],
-        who: Some(Who::Admin),
+        who: Some(RequiredRole::Admin),
         work: Some(work),
         ..Plan::at(desk, "/account")
     }
 }
 
-fn roles(now: Option<Role>, composes: bool) -> [Ask; 2] {
-    let all = Role::ALL.map(|one| (one.name().to_owned(), role(one).to_owned()));
+fn roles(now: Option<AdsRole>, composes: bool) -> [Ask; 2] {
+    let all = AdsRole::ALL.map(|one| (one.name().to_owned(), role(one).to_owned()));
     let all = Ask::choice("role", "Role", all.into()).help(
         "Administrators do everything. Ad managers work on campaigns and audiences, creative \
          managers on creatives. Analysts look.",
@@ -87,7 +87,7 @@ fn roles(now: Option<Role>, composes: bool) -> [Ask; 2] {
     [
         match now {
             Some(now) => all.at_first(now.name()),
-            None => all.at_first(Role::CampaignAnalyst.name()),
+            None => all.at_first(AdsRole::CampaignAnalyst.name()),
         },
         writes.at_first(composes.to_string()),
     ]
@@ -134,11 +134,11 @@ fn by(desk: &Desk) -> AuditActor {
 
 fn give(tx: &mut Tx<'_>, desk: &Desk, user: UserId, sent: &Sent) -> Result<Value, Error> {
     let role = sent.text("role");
-    let Some(role) = Role::parse(role) else {
+    let Some(role) = AdsRole::parse(role) else {
         return Err(AdsProblem::invalid_parameter("role", role, "Choose a role").into());
     };
     let composes = sent.text("composes") == "true";
-    rules::give(tx, &by(desk), &desk.account, user, (role, composes))?;
+    rules::grant_role(tx, &by(desk), &desk.account, user, (role, composes))?;
     Ok(Value::Null)
 }
 
@@ -148,7 +148,7 @@ fn known(
     desk: &Desk,
     id: &str,
 ) -> Result<Option<(String, store::ads::AdsAccountAccess)>, Error> {
-    let Some(id) = UserId::parse(id).filter(|_| Who::Admin.allows(desk.role)) else {
+    let Some(id) = UserId::parse(id).filter(|_| RequiredRole::Admin.allows_role(desk.role)) else {
         return Ok(None);
     };
     let Some(access) = store::ads::find_access(tx, id, desk.account.id)? else {
@@ -170,7 +170,7 @@ pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan
     Ok(found.map(|(name, access)| Plan {
         heading: format!("Change the role of {name}"),
         ids: vec![id.to_owned()],
-        asks: roles(Role::parse(&access.role), access.can_compose).into(),
+        asks: roles(AdsRole::parse(&access.role), access.can_compose).into(),
         submit: "Save changes",
         action: desk.path(&format!("/people/{id}/edit")),
         ..plan(desk, |tx, desk, plan, sent| {
@@ -191,7 +191,7 @@ pub(super) fn remove(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Pl
         action: desk.path(&format!("/people/{id}/remove")),
         done: "left",
         ..plan(desk, |tx, desk, plan, _| {
-            rules::take(tx, &by(desk), &desk.account, named(plan))?;
+            rules::revoke_role(tx, &by(desk), &desk.account, named(plan))?;
             Ok(Value::Null)
         })
     }))

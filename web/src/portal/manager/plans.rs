@@ -345,8 +345,8 @@ fn recommend(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Err
 
 fn target(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
     let item = desk.one(tx, "line_items/{}", id)?;
-    let alone = |kind: &&&str| !targeting_criteria::BATCHED.contains(*kind);
-    let kinds: Vec<&str> = targeting_criteria::TYPES
+    let alone = |kind: &&&str| !targeting_criteria::BATCH_ONLY_TYPES.contains(*kind);
+    let kinds: Vec<&str> = targeting_criteria::TARGETING_TYPES
         .iter()
         .filter(alone)
         .copied()

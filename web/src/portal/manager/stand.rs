@@ -176,7 +176,7 @@ impl Desk {
     /// Refuses what the role may not do.
     fn permits(&self, plan: &Plan) -> Result<(), Error> {
         let may = match plan.who {
-            Some(who) => who.allows(self.role),
+            Some(who) => who.allows_role(self.role),
             None => self.may(plan.method, plan.path),
         };
         if may {
@@ -188,7 +188,7 @@ impl Desk {
 
     /// A page with the account around it.
     fn framed(&self, part: &str, page: AdsManager) -> AdsManager {
-        let id = self.account.written_id();
+        let id = self.account.formatted_id();
         let mine = self.accounts.iter().find(|one| one.id == id).cloned();
         let here = match part {
             "" | "line-items" | "promoted-posts" | "promoted-accounts" | "targeting"

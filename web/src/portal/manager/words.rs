@@ -1,6 +1,6 @@
 //! What the interface says in capitals and millionths, in words and whole units.
 
-use ads::access::Role;
+use ads::access::AdsRole;
 use base::Time;
 use pages::manager::Badge;
 use serde_json::Value;
@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::ask::{items, number, text};
 
 /// A role.
-pub(super) const fn role(role: Role) -> &'static str {
+pub(super) const fn role(role: AdsRole) -> &'static str {
     match role {
-        Role::Admin => "Account administrator",
-        Role::AdManager => "Ad manager",
-        Role::CreativeManager => "Creative manager",
-        Role::CampaignAnalyst => "Campaign analyst",
-        Role::Analyst => "Organic analyst",
-        Role::PartnerAudienceManager => "Partner audience manager",
+        AdsRole::Admin => "Account administrator",
+        AdsRole::AdManager => "Ad manager",
+        AdsRole::CreativeManager => "Creative manager",
+        AdsRole::CampaignAnalyst => "Campaign analyst",
+        AdsRole::Analyst => "Organic analyst",
+        AdsRole::PartnerAudienceManager => "Partner audience manager",
     }
 }
 

@@ -7,7 +7,7 @@ use base::id::marker;
 use base::{Error, Id, Refusal, VocabularyWord};
 use network::media;
 use serde_json::{Value, json};
-use view::{Asked, Object};
+use view::{LookupKeys, ObjectKind};
 
 use crate::body::Members;
 use crate::call::Call;
@@ -18,13 +18,15 @@ use crate::reply::Reply;
 pub(crate) fn by_keys(call: Call) -> Pending {
     Box::pin(async move {
         let keys = call.texts("media_keys").to_vec();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Media), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Media), call.spoken());
         let found = call.read(move |tx| {
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "media_keys",
                 values: &keys,
             };
-            Ok(view::media_asked(tx, viewer, &wants, spoken, asked)?)
+            Ok(view::render_media_lookup(
+                tx, viewer, &wants, spoken, asked,
+            )?)
         });
         call.answer(&found.await?)
     })
@@ -34,13 +36,13 @@ pub(crate) fn by_keys(call: Call) -> Pending {
 pub(crate) fn by_key(call: Call) -> Pending {
     Box::pin(async move {
         let key = call.path_text("media_key")?.to_owned();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Media), call.spoken());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Media), call.spoken());
         let found = call.read(move |tx| {
-            let asked = Asked {
+            let asked = LookupKeys {
                 parameter: "media_key",
                 values: std::slice::from_ref(&key),
             };
-            Ok(view::media_by_key(tx, viewer, &wants, spoken, asked)?)
+            Ok(view::render_media(tx, viewer, &wants, spoken, asked)?)
         });
         call.answer(&found.await?)
     })

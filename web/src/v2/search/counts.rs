@@ -6,7 +6,7 @@ use base::{Error, Time};
 use network::search::{self, PostSearchRequest};
 use query::QueryProduct;
 use serde_json::{Map, json};
-use view::Count;
+use view::CountBucket;
 
 use super::window::{self, DAY_MS};
 use super::{one_token, query};
@@ -39,11 +39,11 @@ impl Spans {
     }
 
     /// The spans with their figures.
-    fn shown(&self, figures: &[u64]) -> Vec<Count> {
+    fn shown(&self, figures: &[u64]) -> Vec<CountBucket> {
         let mut start = self.from;
         let spans = figures.iter().map(|posts| {
             let end = (start.div_euclid(self.step) + 1) * self.step;
-            let count = Count {
+            let count = CountBucket {
                 start: Time::from_ms(start),
                 end: Time::from_ms(end.min(self.to)),
                 posts: i64::try_from(*posts).unwrap_or(i64::MAX),
@@ -102,7 +102,7 @@ fn step(call: &Call) -> i64 {
     }
 }
 
-fn say(call: &Call, counts: &[Count], next: Option<String>) -> Result<Reply, Error> {
+fn say(call: &Call, counts: &[CountBucket], next: Option<String>) -> Result<Reply, Error> {
     let spoken = call.spoken();
     let total: i64 = counts.iter().map(|count| count.posts).sum();
     let mut meta = Map::new();
@@ -111,14 +111,14 @@ fn say(call: &Call, counts: &[Count], next: Option<String>) -> Result<Reply, Err
         (post, base::Vocabulary::Post),
         (tweet, base::Vocabulary::Tweet),
     ] {
-        if spoken.both_metrics || spoken.speech == speech {
+        if spoken.both_metric_names || spoken.vocabulary == speech {
             meta.insert(name.to_owned(), json!(total));
         }
     }
     if let Some(token) = next {
         meta.insert("next_token".to_owned(), json!(token));
     }
-    call.answer_with(&view::counts(counts, spoken), Some(meta))
+    call.answer_with(&view::render_counts(counts, spoken), Some(meta))
 }
 
 #[cfg(test)]

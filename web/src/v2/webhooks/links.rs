@@ -85,11 +85,15 @@ fn fields(call: &Call) -> String {
         (!raw.is_empty()).then(|| format!("{}={raw}", call.spelled(name)))
     });
     let spoken = call.spoken();
-    let words = match spoken.speech {
+    let words = match spoken.vocabulary {
         Vocabulary::Tweet => "tweets",
         Vocabulary::Post => "posts",
     };
-    let both = if spoken.both_metrics { "+both" } else { "" };
+    let both = if spoken.both_metric_names {
+        "+both"
+    } else {
+        ""
+    };
     let all = [format!("vocabulary={words}{both}")]
         .into_iter()
         .chain(asked);

@@ -1,0 +1,122 @@
+//! Who works on an account: roles are given and taken away by its administrators, or by an operator.
+
+use base::refusal::AdsProblem;
+use base::{Error, UserId};
+use network::audit::{self, AuditAction, AuditActor};
+use serde_json::json;
+use store::ads::{self, AdsAccountAccess};
+use store::{Tx, records};
+
+use crate::access::{AdsRole, RequiredRole};
+use crate::record::AdsRecord;
+use crate::resources::accounts::ACCOUNT;
+
+/// Gives a user a role on an account, and perhaps the right to make posts in its name; another role
+/// than before, if there was one.
+pub fn grant_role(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    account: &AdsRecord,
+    user: UserId,
+    (role, composes): (AdsRole, bool),
+) -> Result<(), Error> {
+    if composes && !role.may_compose_posts() {
+        let message = "This role makes no posts in the account's name";
+        return Err(AdsProblem::invalid_attribute("composes", message).into());
+    }
+    ensure_may_manage_roles(tx, by, account)?;
+    if role != AdsRole::Admin {
+        ensure_admin_remains(tx, by, account, user)?;
+    }
+    let access = AdsAccountAccess {
+        user_id: user,
+        account_id: account.id,
+        role: role.name().to_owned(),
+        can_compose: composes,
+    };
+    ads::grant_access(tx, &access)?;
+    let detail = json!({
+        "account_id": account.formatted_id(),
+        "user_id": user.to_string(),
+        "role": role.name(),
+        "composes": composes,
+    });
+    Ok(audit::append(
+        tx,
+        by,
+        AuditAction::ADS_ROLE_GIVE,
+        None,
+        &detail,
+    )?)
+}
+
+/// Takes a user's role on an account away; nothing where there was none.
+pub fn revoke_role(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    account: &AdsRecord,
+    user: UserId,
+) -> Result<(), Error> {
+    ensure_may_manage_roles(tx, by, account)?;
+    ensure_admin_remains(tx, by, account, user)?;
+    if !ads::revoke_access(tx, user, account.id)? {
+        return Ok(());
+    }
+    let detail = json!({
+        "account_id": account.formatted_id(),
+        "user_id": user.to_string(),
+    });
+    Ok(audit::append(
+        tx,
+        by,
+        AuditAction::ADS_ROLE_TAKE,
+        None,
+        &detail,
+    )?)
+}
+
+/// Refuses whoever may not decide about it. Decisions about an account come one after the other.
+fn ensure_may_manage_roles(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    account: &AdsRecord,
+) -> Result<(), Error> {
+    records::lock(tx, ACCOUNT.name, account.id)?;
+    if by.operator {
+        return Ok(());
+    }
+    let own = match by.user {
+        Some(user) => ads::find_access(tx, user, account.id)?,
+        None => None,
+    };
+    let own = own.and_then(|own| AdsRole::parse(&own.role));
+    if own.is_some_and(|own| RequiredRole::Admin.allows_role(own)) {
+        return Ok(());
+    }
+    let message = "The role on this account does not allow this action";
+    Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
+}
+
+/// Nobody can leave an account without an administrator; an operator can, and appoint another.
+fn ensure_admin_remains(
+    tx: &mut Tx<'_>,
+    by: &AuditActor,
+    account: &AdsRecord,
+    without: UserId,
+) -> Result<(), Error> {
+    if by.operator {
+        return Ok(());
+    }
+    let rules = |access: &AdsAccountAccess| AdsRole::parse(&access.role) == Some(AdsRole::Admin);
+    let all = ads::list_access_by_account(tx, account.id)?;
+    let (mut own, mut others) = (false, false);
+    for access in all.iter().filter(|access| rules(access)) {
+        own |= access.user_id == without;
+        others |= access.user_id != without;
+    }
+    if others || !own {
+        return Ok(());
+    }
+    let message = "The account needs an administrator: make somebody else one first";
+    Err(AdsProblem::invalid_attribute("role", message).into())
+}

@@ -1,0 +1,250 @@
+//! Figures over time.
+
+use std::collections::{BTreeMap, HashMap};
+
+use base::{Fault, PostId};
+use serde_json::{Map, Value, json};
+use store::Tx;
+use store::analytics::{self, MetricSeries};
+use store::ledger::{self, AdEntity, Metric, MetricSums, ReportFilter, ReportRow, ReportSegment};
+
+use super::metrics::{NamedMetric, metrics_of_group};
+use super::stats_query::StatsQuery;
+use crate::gazetteer::gazetteer;
+use crate::ledger::line_items_by_entity;
+
+/// Sums of one thing in each bucket.
+type MetricBuckets = Vec<MetricSums>;
+
+/// How many buckets there are, and the figures of each entity in them.
+pub(super) fn load_stats(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<(usize, Value), Fault> {
+    let (_, count) = ask.bucket_layout();
+    let names: Vec<NamedMetric> = ask
+        .groups
+        .iter()
+        .flat_map(|group| metrics_of_group(group, &ask.kind, ask.speech))
+        .collect();
+    if ask.segments.is_some() {
+        let lines = sum_by_segment(tx, ask)?;
+        return Ok((count, segments_json(ask, &names, &lines)));
+    }
+    let lines = if ask.kind == "ORGANIC_POST" {
+        sum_organic(tx, ask)?
+    } else {
+        sum_by_entity(tx, ask)?
+    };
+    let empty = vec![MetricSums::default(); count];
+    let entities = ask.ids.iter().map(|id| {
+        let line = lines.get(id).unwrap_or(&empty);
+        let metrics = metrics_json(&names, line);
+        let one = json!({ "segment": null, "metrics": metrics });
+        json!({ "id": ask.format_entity_id(*id), "id_data": [one] })
+    });
+    Ok((count, entities.collect()))
+}
+
+/// A figure that counts nothing at all is not there; others are nought where they count nothing.
+fn metrics_json(names: &[NamedMetric], line: &[MetricSums]) -> Map<String, Value> {
+    let values = |metric: &Option<Metric>| -> Value {
+        let Some(metric) = metric else {
+            return Value::Null;
+        };
+        let all: Vec<i64> = line.iter().map(|sums| sums.get(*metric)).collect();
+        if all.iter().all(|value| *value == 0) {
+            Value::Null
+        } else {
+            all.into()
+        }
+    };
+    names
+        .iter()
+        .map(|(name, metric)| (name.clone(), values(metric)))
+        .collect()
+}
+
+fn bucket_index(ask: &StatsQuery, at: i64) -> usize {
+    let (length, _) = ask.bucket_layout();
+    usize::try_from((at - ask.from.ms()) / length).unwrap_or(usize::MAX)
+}
+
+fn sum_by_entity(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
+    let (_, count) = ask.bucket_layout();
+    let span = (ask.from, ask.to);
+    let mut lines: HashMap<i64, MetricBuckets> = HashMap::new();
+    for (id, hour, sums) in ledger::hourly_sums(
+        tx,
+        ask.ledger_entity(),
+        &ask.ids,
+        span,
+        ask.placement_group(),
+    )? {
+        let line = lines
+            .entry(id)
+            .or_insert_with(|| vec![MetricSums::default(); count]);
+        if let Some(bucket) = line.get_mut(bucket_index(ask, hour)) {
+            bucket.merge(&sums);
+        }
+    }
+    Ok(lines)
+}
+
+/// What people did with posts, less what is told of their promotion.
+fn sum_organic(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
+    let (length, count) = ask.bucket_layout();
+    let promoted = sum_by_entity(tx, ask)?;
+    let empty = vec![MetricSums::default(); count];
+    let mut lines = HashMap::new();
+    for id in &ask.ids {
+        let mut line = empty.clone();
+        for (series, metric) in [
+            (MetricSeries::Likes, Metric::Likes),
+            (MetricSeries::Replies, Metric::Replies),
+            (MetricSeries::Reposts, Metric::Reposts),
+        ] {
+            let span = (ask.from, ask.to);
+            for (place, number) in
+                analytics::count_post_series(tx, series, PostId::new(*id), span, length)?
+            {
+                let place = usize::try_from(place).unwrap_or(usize::MAX);
+                if let Some(sums) = line.get_mut(place) {
+                    sums.add(metric, number);
+                }
+            }
+        }
+        let of = promoted.get(id).unwrap_or(&empty);
+        for (sums, less) in line.iter_mut().zip(of) {
+            let mut own = MetricSums::default();
+            for metric in [Metric::Likes, Metric::Replies, Metric::Reposts] {
+                let number = (sums.get(metric) - less.get(metric)).max(0);
+                own.add(metric, number);
+                own.add(Metric::Engagements, number);
+            }
+            *sums = own;
+        }
+        lines.insert(*id, line);
+    }
+    Ok(lines)
+}
+
+type SegmentedBuckets = BTreeMap<i64, BTreeMap<String, MetricBuckets>>;
+
+/// From the rows: sums do not know the viewers.
+fn sum_by_segment(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<SegmentedBuckets, Fault> {
+    let (length, count) = ask.bucket_layout();
+    let entity = ask.ledger_entity();
+    let of = line_items_by_entity(tx, ask.account, entity, &ask.ids)?;
+    let mut items: Vec<i64> = of.values().flatten().copied().collect();
+    items.sort_unstable();
+    items.dedup();
+    // A country is asked for by its place; two letters mean the same.
+    let asked = ask.country.as_deref().unwrap_or_default();
+    let country = match gazetteer().find_by_id(asked) {
+        Some(place) => place.country.to_owned(),
+        None => asked.to_ascii_uppercase(),
+    };
+    let platform = ask.platform.as_deref();
+    let cut = ReportFilter {
+        from: ask.from,
+        to: ask.to,
+        interval_ms: length,
+        group: ask.placement_group(),
+        segment: ask.ledger_segment(),
+        country: &country,
+        platform: platform.map(|platform| platform.parse().unwrap_or(i64::MAX)),
+    };
+    let mut lines = SegmentedBuckets::new();
+    if ask.ledger_segment() == ReportSegment::None {
+        // Nothing is recorded of conversions.
+        return Ok(lines);
+    }
+    for part in ledger::load_report(tx, &items, &cut)? {
+        for id in matching_entities(entity, &part, &of) {
+            let segments = lines.entry(id).or_default();
+            let line = segments.entry(part.segment.clone());
+            let line = line.or_insert_with(|| vec![MetricSums::default(); count]);
+            let place = usize::try_from(part.interval).unwrap_or(usize::MAX);
+            if let Some(sums) = line.get_mut(place) {
+                sums.count_events(part.kind, part.count, part.billed, part.charge);
+            }
+        }
+    }
+    Ok(lines)
+}
+
+fn matching_entities(entity: AdEntity, part: &ReportRow, of: &BTreeMap<i64, Vec<i64>>) -> Vec<i64> {
+    let creative = matches!(
+        entity,
+        AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative
+    );
+    let own = of.iter().filter(|(id, items)| {
+        items.contains(&part.line_item_id) && (!creative || part.creative == (entity, **id))
+    });
+    own.map(|(id, _)| *id).collect()
+}
+
+fn segments_json(ask: &StatsQuery, names: &[NamedMetric], lines: &SegmentedBuckets) -> Value {
+    let none = BTreeMap::new();
+    let entities = ask.ids.iter().map(|id| {
+        let segments = lines.get(id).unwrap_or(&none).iter();
+        let data: Vec<Value> = segments
+            .map(|(value, line)| {
+                json!({
+                    "segment": {
+                        "segment_name": segment_name(ask.ledger_segment(), value),
+                        "segment_value": segment_value(value),
+                    },
+                    "metrics": metrics_json(names, line),
+                })
+            })
+            .collect();
+        json!({ "id": ask.format_entity_id(*id), "id_data": data })
+    });
+    entities.collect()
+}
+
+fn segment_value(value: &str) -> &str {
+    if value.is_empty() { "UNKNOWN" } else { value }
+}
+
+/// The least ages of the buckets that viewers are told apart by, and the buckets' names.
+const AGES: &[(i64, &str)] = &[
+    (55, "AGE_OVER_55"),
+    (50, "AGE_50_TO_54"),
+    (35, "AGE_35_TO_49"),
+    (25, "AGE_25_TO_34"),
+    (21, "AGE_21_TO_24"),
+    (18, "AGE_18_TO_20"),
+    (13, "AGE_13_TO_17"),
+];
+
+/// The least age of the bucket that an age is in.
+pub fn age_bucket(age: i64) -> Option<i64> {
+    let mut all = AGES.iter().map(|(least, _)| *least);
+    all.find(|least| age >= *least)
+}
+
+fn segment_name(segment: ReportSegment, value: &str) -> String {
+    if value.is_empty() {
+        return "Unknown".to_owned();
+    }
+    let name = match (segment, value) {
+        (ReportSegment::Gender, "1") => "Male",
+        (ReportSegment::Gender, "2") => "Female",
+        (ReportSegment::Platform, "0") => "iOS",
+        (ReportSegment::Platform, "1") => "Android",
+        (ReportSegment::Platform, "2") => "BlackBerry",
+        (ReportSegment::Platform, "3") => "Mobile web and other",
+        (ReportSegment::Platform, "4") => "Desktop",
+        (ReportSegment::Metro, _) => {
+            let place = gazetteer().find_by_id(value);
+            place.map_or(value, |place| place.name)
+        }
+        (ReportSegment::Age, _) => {
+            let least = value.parse().unwrap_or(0);
+            let found = AGES.iter().find(|(bucket, _)| *bucket == least);
+            found.map_or(value, |(_, name)| *name)
+        }
+        _ => value,
+    };
+    name.to_owned()
+}

@@ -1,0 +1,96 @@
+//! What the operator decided about advertising: the same for all accounts (configuration `ads.*`).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the operator decided.
+#[derive(Clone, Debug)]
+pub struct AdsConfig {
+    /// What currencies are worth in each other.
+    pub rates: CurrencyRates,
+    /// Whether publishers' videos count as soon as they are there, and not only once something was
+    /// shown before them.
+    pub count_videos_immediately: bool,
+    /// An audience of fewer users is narrow.
+    pub narrow_audience_size: u64,
+}
+
+impl Default for AdsConfig {
+    fn default() -> Self {
+        Self {
+            rates: CurrencyRates::default(),
+            count_videos_immediately: false,
+            narrow_audience_size: 1000,
+        }
+    }
+}
+
+/// What one unit of each currency is worth, in millionths of something that is the same for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CurrencyRates(Arc<BTreeMap<String, i64>>);
+
+/// Rates are in millionths.
+pub const RATE_ONE: i64 = 1_000_000;
+/// The highest rate.
+const MAX_RATE: i64 = 1_000_000 * RATE_ONE;
+
+impl CurrencyRates {
+    /// Reads `EUR=1080000,USD=1000000`; none where that is not what the text says.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut rates = BTreeMap::new();
+        for item in text.split(',').map(str::trim) {
+            let (currency, worth) = item.split_once('=')?;
+            let currency = currency.trim();
+            let worth: i64 = worth.trim().parse().ok()?;
+            let known = crate::resources::bidding_rules::CURRENCIES.contains(&currency);
+            if !known || !(1..=MAX_RATE).contains(&worth) {
+                return None;
+            }
+            if rates.insert(currency.to_owned(), worth).is_some() {
+                return None;
+            }
+        }
+        Some(Self(Arc::new(rates)))
+    }
+
+    /// Where amounts in a currency are compared, and what one unit of it counts for there. A
+    /// currency without a rate is compared with itself only.
+    pub fn market_and_rate<'a>(&self, currency: &'a str) -> (&'a str, i64) {
+        match self.0.get(currency) {
+            Some(worth) => ("", *worth),
+            None => (currency, RATE_ONE),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CurrencyRates, RATE_ONE};
+
+    #[test]
+    fn currencies_with_rates_are_compared_and_others_stand_alone() {
+        let rates = CurrencyRates::parse("EUR=1080000, USD=1000000").unwrap();
+        assert_eq!(rates.market_and_rate("EUR"), ("", 1_080_000));
+        assert_eq!(rates.market_and_rate("USD"), ("", RATE_ONE));
+        assert_eq!(rates.market_and_rate("JPY"), ("JPY", RATE_ONE));
+        assert_eq!(
+            CurrencyRates::default().market_and_rate("EUR"),
+            ("EUR", RATE_ONE)
+        );
+        for wrong in [
+            "",
+            "EUR",
+            "EUR=",
+            "EUR=0",
+            "EUR=-1",
+            "EUR=1.08",
+            "eur=1",
+            "XXY=1",
+            "EUR=1,EUR=2",
+            "EUR=1,",
+            "EUR=1000000000001",
+        ] {
+            assert_eq!(CurrencyRates::parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! From a request to the body of its answer.
+
+use base::refusal::{AdsProblem, ProblemLocation, ResourceRef};
+use base::{Error, Refusal};
+use serde_json::json;
+use store::Tx;
+use store::records::{IndexedFields, RecordIndex};
+
+use crate::account_context::AccountContext;
+use crate::declaration::{Resource, ResourceVerb};
+use crate::operations::{AdsOperation, OperationAction};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::request::AdsRequest;
+use crate::resources::{RESOURCES, features};
+use crate::{batch, engine, listing, reference_lists};
+
+/// Does what a request asks for; the body of the answer, and headers of its own.
+pub fn dispatch_request(tx: &mut Tx<'_>, request: &AdsRequest) -> Result<AdsResponse, Error> {
+    let given = ParsedParams::parse(request);
+    match run_operation(tx, request, &given) {
+        Ok(answer) => Ok(AdsResponse {
+            body: answer.to_envelope(&given.echo),
+            headers: answer.headers,
+        }),
+        Err(Error::Refused(Refusal::Ads(mut declined))) => {
+            if declined.request.is_empty() {
+                declined.request = json!({ "params": given.echo }).to_string();
+            }
+            Err(Refusal::Ads(declined).into())
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// What is sent back.
+#[derive(Clone, Debug)]
+pub struct AdsResponse {
+    /// The body.
+    pub body: String,
+    /// Headers that only this answer has.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+fn run_operation(
+    tx: &mut Tx<'_>,
+    request: &AdsRequest,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let operation = request.operation;
+    if operation.sandbox_only && !request.caller.sandbox {
+        let message = "This operation exists in the sandbox only";
+        return Err(AdsProblem::new("METHOD_NOT_ALLOWED", message).into());
+    }
+    let user = store::users::find_by_id(tx, request.caller.user)?;
+    if user.is_none_or(|user| user.state != store::users::UserState::Active) {
+        let subject = ResourceRef::new("user", "user", request.caller.user);
+        return Err(Refusal::Suspended(subject).into());
+    }
+    let mut desk = AccountContext::new(tx, request.caller);
+    desk.cursor_key = request.cursor_key;
+    desk.site_url = request.site_url;
+    desk.evaluator.clone_from(&request.evaluator);
+    desk.config.clone_from(&request.config);
+    operation.id.clone_into(&mut desk.cursor_scope);
+    if request
+        .path_params
+        .iter()
+        .any(|(name, _)| *name == "account_id")
+    {
+        let id = given.int("account_id").unwrap_or(-1);
+        let with_deleted = operation.reads_deleted_accounts() && given.flag("with_deleted");
+        desk.open_account(
+            id,
+            operation.required_role,
+            operation.is_write,
+            with_deleted,
+        )?;
+    }
+    match operation.action {
+        OperationAction::Verb(of, verb) => {
+            let mut answer = run_verb(&mut desk, of, verb, given)?;
+            let told = of.constant_echo.iter();
+            answer
+                .echo_params
+                .extend(told.map(|(name, value)| ((*name).to_owned(), (*value).into())));
+            Ok(answer)
+        }
+        OperationAction::Batch(of) => batch::apply_batch(&mut desk, of, given),
+        OperationAction::Custom(custom) => {
+            if let Some(gate) = &custom.feature_gate {
+                features::require_gate(&desk, gate, ProblemLocation::Request)?;
+            }
+            (custom.handler)(&mut desk, given)
+        }
+        OperationAction::Reference(of) => reference_lists::list(&desk, of, given),
+    }
+}
+
+fn run_verb(
+    desk: &mut AccountContext<'_, '_>,
+    of: &'static Resource,
+    verb: ResourceVerb,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let record = match verb {
+        ResourceVerb::List => return listing::list(desk, of, given),
+        ResourceVerb::Get => engine::get(desk, of, given)?,
+        ResourceVerb::Create => engine::create(desk, of, given)?,
+        ResourceVerb::Update => {
+            let id = engine::path_record_id(of, given)?;
+            engine::update(desk, of, id, given)?
+        }
+        ResourceVerb::Delete => {
+            engine::ensure_valid_params(given)?;
+            let id = engine::path_record_id(of, given)?;
+            engine::delete(desk, of, id)?
+        }
+    };
+    Ok(OperationOutput::from_json(engine::render_record(
+        desk, &record,
+    )?))
+}
+
+impl AdsOperation {
+    /// Whether it may be asked about an account that was deleted.
+    fn reads_deleted_accounts(&self) -> bool {
+        self.id == "getAdsAccount"
+    }
+}
+
+/// The indexes that the declarations lead to.
+pub fn record_indexes() -> Vec<RecordIndex> {
+    let mut all = Vec::new();
+    for of in RESOURCES {
+        let filters = of.indexed_number_fields();
+        if of.has_wide_listing() {
+            let beside = IndexedFields {
+                filter_fields: filters.clone(),
+                sort_fields: of.sort_fields.to_vec(),
+            };
+            let under = |name| RecordIndex::CoveringFilter(of.name, name, beside.clone());
+            all.extend(filters.into_iter().map(under));
+            all.push(RecordIndex::CoveringName(of.name, beside));
+        } else {
+            let filter = |name| RecordIndex::Filter(of.name, name);
+            all.extend(filters.into_iter().map(filter));
+        }
+        all.extend(
+            of.sort_fields
+                .iter()
+                .map(|name| RecordIndex::Sort(of.name, name)),
+        );
+    }
+    all.extend(crate::resources::INDEXES.iter().cloned());
+    all
+}

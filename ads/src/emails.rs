@@ -1,0 +1,342 @@
+//! Letters to those who work on an account and asked for them (contract §8.11): what could do
+//! better, when that is found, and every week what the account came to. They are queued in the
+//! transaction that says so, so that each is written once.
+
+use std::collections::BTreeMap;
+
+use base::{Error, Fault, Secret, Time, UserId};
+use network::emails::{self, EmailMessage, EmailSite};
+use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
+use store::{Tx, records};
+
+use crate::access::{AdsRole, RequiredRole};
+use crate::account_context::AccountContext;
+use crate::ledger::records_by_ids;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::resources::accounts;
+use crate::resources::bidding_rules::bid_bounds;
+use crate::resources::campaigns::CAMPAIGN;
+use crate::resources::user_settings::USER_SETTINGS;
+use crate::time_zone::AccountTimeZone;
+
+const IMPROVEMENT_EMAIL_TYPE: &str = "PERFORMANCE_IMPROVEMENT";
+const PERFORMANCE_EMAIL_TYPE: &str = "ACCOUNT_PERFORMANCE";
+const DAY: i64 = 86_400_000;
+/// Campaigns that a letter tells of one by one.
+const MAX_CAMPAIGNS: usize = 20;
+const MICROS: i64 = 1_000_000;
+
+/// Tells of a new recommendation.
+pub(crate) fn queue_improvement_email(
+    desk: &mut AccountContext<'_, '_>,
+    site: &EmailSite,
+    recommendation: &AdsRecord,
+) -> Result<(), Error> {
+    let account = desk.account()?.record.clone();
+    if account.flag("sandbox") {
+        return Ok(());
+    }
+    let (name, id) = (single_line(account.text("name")), account.formatted_id());
+    let text = format!(
+        "Hello,\n\nthere is a new recommendation for the advertising account {name} ({id}) on \
+         {}:\n\n{}\n\nWhat to change stands in the recommendation {}, and is open for 14 days.\n{}",
+        site.name(),
+        single_line(recommendation.text("message")),
+        recommendation.formatted_id(),
+        subscription_footer(IMPROVEMENT_EMAIL_TYPE),
+    );
+    let subject = format!("A recommendation for {name} on {}", site.name());
+    for row in records::list_by_account(desk.tx, USER_SETTINGS.name, account.id)? {
+        let settings = AdsRecord::from_stored(&USER_SETTINGS, &row)?;
+        if wants_email(
+            desk.tx,
+            &settings,
+            IMPROVEMENT_EMAIL_TYPE,
+            RequiredRole::CampaignReader,
+        )? {
+            queue_email(desk.tx, &settings, &subject, &text)?;
+        }
+    }
+    Ok(())
+}
+
+/// When the next weekly letter is written, once somebody asks for it; never where nobody does.
+pub(crate) fn schedule_digest(
+    desk: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+) -> Result<(), Error> {
+    let now = desk.now();
+    let zone = AccountTimeZone::from_name(desk.account()?.record.text("timezone"));
+    let record = &mut change.record;
+    let asks = record.has("subscribed_email_types", PERFORMANCE_EMAIL_TYPE)
+        && !record.text("notification_email").is_empty();
+    let planned = record.time("digest_at");
+    let at = asks.then(|| planned.unwrap_or_else(|| next_week_start(&zone, now)));
+    record.set("digest_at", at.map(Time::ms));
+    Ok(())
+}
+
+/// Settings whose weekly letter is to be written now.
+pub fn due_digest(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
+    let now = tx.now().ms();
+    let rows = records::list_due(tx, USER_SETTINGS.name, "digest_at", now, 1)?;
+    Ok(rows.first().map(|row| row.id))
+}
+
+/// Writes the weekly letter that some settings ask for, of the last whole week, and plans the next.
+pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Error> {
+    records::lock(tx, USER_SETTINGS.name, id)?;
+    let Some(row) = records::find_by_id(tx, USER_SETTINGS.name, id)? else {
+        return Ok(());
+    };
+    let now = tx.now();
+    let mut settings = AdsRecord::from_stored(&USER_SETTINGS, &row)?;
+    if settings.time("digest_at").is_none_or(|at| at > now) {
+        return Ok(());
+    }
+    let account = accounts::find(tx, settings.account_id)?.filter(|account| !account.deleted);
+    let wanted = wants_email(
+        tx,
+        &settings,
+        PERFORMANCE_EMAIL_TYPE,
+        RequiredRole::StatsReader,
+    )?;
+    let Some(account) = account.filter(|_| wanted) else {
+        settings.set("digest_at", serde_json::Value::Null);
+        return Ok(records::update(
+            tx,
+            USER_SETTINGS.name,
+            &settings.to_stored(),
+        )?);
+    };
+    let zone = AccountTimeZone::from_name(account.text("timezone"));
+    settings.set("digest_at", next_week_start(&zone, now).ms());
+    records::update(tx, USER_SETTINGS.name, &settings.to_stored())?;
+    if account.flag("sandbox") {
+        return Ok(());
+    }
+    let until = week_start(&zone, now);
+    let from = week_start(&zone, until.plus_ms(-1));
+    let name = single_line(account.text("name"));
+    let subject = format!(
+        "{name} on {}: {} to {}",
+        site.name(),
+        format_date(&zone, from),
+        format_date(&zone, until.plus_ms(-1)),
+    );
+    let text = digest_text(tx, site, &account, (from, until))?;
+    queue_email(tx, &settings, &subject, &text)
+}
+
+/// Whether a user who may know it wants to hear of something.
+fn wants_email(
+    tx: &mut Tx<'_>,
+    settings: &AdsRecord,
+    what: &str,
+    who: RequiredRole,
+) -> Result<bool, Error> {
+    let asks = settings.has("subscribed_email_types", what);
+    if !asks || settings.text("notification_email").is_empty() {
+        return Ok(false);
+    }
+    let user = UserId::new(settings.int("user_id").unwrap_or(0));
+    let found = store::users::find_by_id(tx, user)?;
+    if found.is_none_or(|user| user.state != store::users::UserState::Active) {
+        return Ok(false);
+    }
+    let access = store::ads::find_access(tx, user, settings.account_id)?;
+    let role = access.and_then(|access| AdsRole::parse(&access.role));
+    Ok(role.is_some_and(|role| who.allows_role(role)))
+}
+
+fn queue_email(
+    tx: &mut Tx<'_>,
+    settings: &AdsRecord,
+    subject: &str,
+    text: &str,
+) -> Result<(), Error> {
+    let letter = EmailMessage {
+        to: settings.text("notification_email").to_owned(),
+        subject: subject.to_owned(),
+        text: Secret::new(text),
+        expires_at: None,
+    };
+    Ok(emails::enqueue(tx, &letter)?)
+}
+
+fn subscription_footer(what: &str) -> String {
+    format!("\nYou get this because your settings on the account ask for {what}.\n")
+}
+
+/// On one line.
+fn single_line(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).collect()
+}
+
+/// The beginning of the week that a moment is in: of Monday.
+fn week_start(zone: &AccountTimeZone, at: Time) -> Time {
+    let days = (at.ms() + zone.utc_offset_ms(at)).div_euclid(DAY);
+    // The first day of all was a Thursday.
+    let passed = (days + 3).rem_euclid(7);
+    (0..passed).fold(zone.day_bounds(at).0, |day, _| {
+        zone.day_bounds(day.plus_ms(-1)).0
+    })
+}
+
+fn next_week_start(zone: &AccountTimeZone, at: Time) -> Time {
+    (0..7).fold(week_start(zone, at), |day, _| zone.day_bounds(day).1)
+}
+
+fn format_date(zone: &AccountTimeZone, at: Time) -> String {
+    let here = at.plus_ms(zone.utc_offset_ms(at)).to_string();
+    here.chars().take(10).collect()
+}
+
+/// An amount as it is: with the decimals of its currency at least.
+fn format_money(micros: i64, currency: &str) -> String {
+    let least = match bid_bounds(currency).step {
+        1_000_000 => 0,
+        1_000 => 3,
+        _ => 2,
+    };
+    let decimals = format!("{:06}", micros.rem_euclid(MICROS));
+    let mut shown = decimals.trim_end_matches('0').to_owned();
+    while shown.len() < least {
+        shown.push('0');
+    }
+    let point = if shown.is_empty() { "" } else { "." };
+    format!("{}{point}{shown} {currency}", micros.div_euclid(MICROS))
+}
+
+/// What some entities came to in a span, wherever it was.
+fn load_sums(
+    tx: &mut Tx<'_>,
+    entity: AdEntity,
+    ids: &[i64],
+    span: (Time, Time),
+) -> Result<BTreeMap<i64, MetricSums>, Fault> {
+    let mut found: BTreeMap<i64, MetricSums> = BTreeMap::new();
+    let groups = Placement::ALL.iter().filter(|one| one.group() == **one);
+    for group in groups {
+        for (id, _, sums) in ledger::hourly_sums(tx, entity, ids, span, *group)? {
+            found.entry(id).or_default().merge(&sums);
+        }
+    }
+    Ok(found)
+}
+
+/// What an account came to.
+fn digest_text(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    account: &AdsRecord,
+    span: (Time, Time),
+) -> Result<String, Error> {
+    let zone = AccountTimeZone::from_name(account.text("timezone"));
+    let head = format!(
+        "Hello,\n\nthis is what the advertising account {} ({}) on {} came to from {} to {}, by the \
+         clocks of {}:\n\n",
+        single_line(account.text("name")),
+        account.formatted_id(),
+        site.name(),
+        format_date(&zone, span.0),
+        format_date(&zone, span.1.plus_ms(-1)),
+        account.text("timezone"),
+    );
+    let ids = records::list_ids_by_account(tx, CAMPAIGN.name, account.id)?;
+    let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
+    let sums = load_sums(tx, AdEntity::Campaign, &ids, span)?;
+    let rows: Vec<(&AdsRecord, &MetricSums)> = sums
+        .iter()
+        .filter_map(|(id, sums)| Some((campaigns.get(id)?, sums)))
+        .collect();
+    let body = if rows.is_empty() {
+        "Nothing was shown.\n".to_owned()
+    } else {
+        format_figures(rows)
+    };
+    Ok(head + &body + &subscription_footer(PERFORMANCE_EMAIL_TYPE))
+}
+
+/// What some campaigns came to: together, and one by one.
+fn format_figures(mut rows: Vec<(&AdsRecord, &MetricSums)>) -> String {
+    rows.sort_by_key(|(campaign, sums)| {
+        let shown = sums.get(Metric::Impressions);
+        (std::cmp::Reverse(shown), campaign.id)
+    });
+    let mut whole = MetricSums::default();
+    let mut spent: BTreeMap<&str, i64> = BTreeMap::new();
+    for (campaign, sums) in &rows {
+        whole.merge(sums);
+        let sum = spent.entry(campaign.text("currency")).or_default();
+        *sum = sum.saturating_add(sums.get(Metric::Charge));
+    }
+    let mut lines: Vec<String> = [
+        ("Impressions", Metric::Impressions),
+        ("Engagements", Metric::Engagements),
+        ("Clicks", Metric::Clicks),
+    ]
+    .iter()
+    .map(|(what, metric)| format!("{what}: {}", whole.get(*metric)))
+    .collect();
+    let spent = spent.iter();
+    lines.extend(
+        spent.map(|(currency, charge)| format!("Spent: {}", format_money(*charge, currency))),
+    );
+    lines.push("\nBy campaign:".to_owned());
+    let of_campaign = |(campaign, sums): &(&AdsRecord, &MetricSums)| {
+        format!(
+            "- {} ({}): {} impressions, {} engagements, {} clicks, {}",
+            single_line(campaign.text("name")),
+            campaign.formatted_id(),
+            sums.get(Metric::Impressions),
+            sums.get(Metric::Engagements),
+            sums.get(Metric::Clicks),
+            format_money(sums.get(Metric::Charge), campaign.text("currency")),
+        )
+    };
+    lines.extend(rows.iter().take(MAX_CAMPAIGNS).map(of_campaign));
+    if rows.len() > MAX_CAMPAIGNS {
+        lines.push(format!("- and {} more", rows.len() - MAX_CAMPAIGNS));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+
+    use super::{format_date, format_money, next_week_start, week_start};
+    use crate::time_zone::AccountTimeZone;
+
+    #[test]
+    fn weeks_begin_on_monday_where_the_account_is() {
+        // A Sunday evening in California, a Monday in UTC.
+        let at = Time::from_ms(1_763_944_200_000);
+        let here = AccountTimeZone::from_name("America/Los_Angeles");
+        assert_eq!(format_date(&here, at), "2025-11-23");
+        assert_eq!(format_date(&here, week_start(&here, at)), "2025-11-17");
+        assert_eq!(format_date(&here, next_week_start(&here, at)), "2025-11-24");
+        let utc = AccountTimeZone::from_name("UTC");
+        assert_eq!(week_start(&utc, at).to_string(), "2025-11-24T00:00:00.000Z");
+        assert_eq!(
+            next_week_start(&utc, at).to_string(),
+            "2025-12-01T00:00:00.000Z"
+        );
+        // The week in which clocks are set back lasts an hour longer.
+        let autumn = week_start(&here, Time::from_ms(1_761_900_000_000));
+        let hours = (next_week_start(&here, autumn).ms() - autumn.ms()) / 3_600_000;
+        assert_eq!(hours, 169);
+    }
+
+    #[test]
+    fn amounts_are_told_to_the_last_decimal() {
+        assert_eq!(format_money(12_300_000, "USD"), "12.30 USD");
+        assert_eq!(format_money(0, "USD"), "0.00 USD");
+        assert_eq!(format_money(1_234_567, "USD"), "1.234567 USD");
+        assert_eq!(format_money(40_000_000, "JPY"), "40 JPY");
+        assert_eq!(format_money(5_100_000, "KWD"), "5.100 KWD");
+    }
+}

@@ -1,0 +1,112 @@
+//! Sets that every question needs: who is active, and who is kept away.
+
+use base::{Error, Fault, Time, UserId};
+use store::Tx;
+use store::ads::{audiences, viewers};
+
+use super::criteria::TargetedAudience;
+use super::set_cache::UserSetKey;
+use super::sources::MEMBERS_MS;
+use super::{Evaluator, UserSet};
+use crate::resources::do_not_reach_lists::find_list_id;
+
+const DAY_MS: i64 = 86_400_000;
+/// How long somebody counts who does nothing more.
+const ACTIVE_MS: i64 = 90 * DAY_MS;
+/// How long a set is kept that the log keeps up to date.
+pub(super) const LONG_MS: i64 = 6 * 3_600_000;
+/// Users that are read at once.
+pub(super) const USER_BATCH: i64 = 50_000;
+/// How often it is looked who has signed in.
+const REFRESH_INTERVAL_MS: i64 = 5_000;
+/// How long it may take until it is written that somebody was there.
+const LATE_MS: i64 = 180_000;
+
+/// Since when somebody must have done something to be active.
+pub(super) fn activity_cutoff(tx: &Tx<'_>) -> Time {
+    tx.now().plus_ms(-ACTIVE_MS)
+}
+
+impl Evaluator {
+    /// Users who can be reached at all: who are there, and posted, liked, followed or signed in
+    /// within the last ninety days.
+    pub(super) fn active_users(&self, tx: &mut Tx<'_>) -> Result<UserSet, Error> {
+        self.get_or_build_set(tx, UserSetKey::Active, |tx| {
+            let since = activity_cutoff(tx);
+            let mut all = Vec::new();
+            loop {
+                let last = all.last().copied().unwrap_or(0);
+                let some = viewers::list_engaged_users(tx, last, since, USER_BATCH)?;
+                let more = i64::try_from(some.len()).unwrap_or(0) == USER_BATCH;
+                all.extend(some);
+                if !more {
+                    break;
+                }
+            }
+            let seen = list_users_seen_since(tx, since)?;
+            all.extend(viewers::filter_active_users(tx, &seen)?);
+            Ok((all, LONG_MS))
+        })
+    }
+
+    /// Who is not reached, whatever is asked: those who block the advertiser, and whom the account
+    /// says.
+    pub(super) fn excluded_users(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &TargetedAudience,
+    ) -> Result<Vec<UserSet>, Error> {
+        let mut away = Vec::new();
+        if let Some(user) = audience.advertiser {
+            let id = user.get();
+            away.push(self.get_or_build_set(tx, UserSetKey::Blockers(id), |tx| {
+                Ok((viewers::list_blockers(tx, id)?, LONG_MS))
+            })?);
+        }
+        if audience.account != 0 {
+            away.push(self.do_not_reach_users(tx, audience.account)?);
+        }
+        Ok(away)
+    }
+
+    /// Whom an account says that it does not want to reach.
+    fn do_not_reach_users(&self, tx: &mut Tx<'_>, account: i64) -> Result<UserSet, Error> {
+        self.get_or_build_set(tx, UserSetKey::DoNotReach(account), |tx| {
+            let now = tx.now();
+            let users = match find_list_id(tx, account)? {
+                Some(list) => audiences::matched_users(tx, list, now)?,
+                None => Vec::new(),
+            };
+            Ok((users.into_iter().map(UserId::get).collect(), MEMBERS_MS))
+        })
+    }
+
+    /// Looks who was there since it was looked last: the log tells nothing of that.
+    pub(super) fn refresh_seen_users(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        let now = tx.now();
+        let since = {
+            let mut kept = self.set_cache.lock();
+            let before = kept.sign_ins_read_until;
+            if before.is_some_and(|before| now < before.plus_ms(REFRESH_INTERVAL_MS)) {
+                return Ok(());
+            }
+            kept.sign_ins_read_until = Some(now);
+            match before {
+                Some(before) => before.plus_ms(-LATE_MS),
+                None => return Ok(()),
+            }
+        };
+        let seen = list_users_seen_since(tx, since)?;
+        self.add_active_users(tx, &seen)
+    }
+}
+
+/// Users who were there since a time, each once.
+fn list_users_seen_since(tx: &mut Tx<'_>, since: Time) -> Result<Vec<i64>, Fault> {
+    let mut seen = viewers::list_authenticated_users(tx, since)?;
+    let signed_in = viewers::list_signed_in_users(tx, since)?;
+    seen.extend(signed_in.into_iter().map(|(user, _)| user));
+    seen.sort_unstable();
+    seen.dedup();
+    Ok(seen)
+}

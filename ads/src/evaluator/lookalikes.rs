@@ -1,0 +1,155 @@
+//! Who is like others: follows what they follow and others do not (contract §8.2).
+
+use std::collections::HashMap;
+
+use base::Error;
+use store::Tx;
+use store::ads::viewers;
+
+use super::criteria::TargetingCriterion;
+use super::set_cache::UserSetKey;
+use super::{Evaluator, UserSet};
+
+const DAY_MS: i64 = 86_400_000;
+/// Of those whom others shall be like so many are looked at.
+const MAX_SEEDS: usize = 5_000;
+/// Accounts that tell the most.
+const MAX_DISTINCTIVE_ACCOUNTS: usize = 50;
+/// Accounts that are compared.
+const MAX_COMPARED_ACCOUNTS: usize = 500;
+/// Followers of a telling account that are looked at.
+const MAX_FOLLOWERS: usize = 200_000;
+/// So many times as many are found.
+const SEED_MULTIPLE: usize = 10;
+/// And no more than this part of all.
+const MAX_SHARE_DIVISOR: usize = 5;
+
+impl Evaluator {
+    /// Who is like a user's followers and is none of them.
+    pub(super) fn similar_to_followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<UserSet, Error> {
+        let key = UserSetKey::Value("SIMILAR_TO_FOLLOWERS_OF_USER".to_owned(), of.to_string());
+        self.get_or_build_set(tx, key, |tx| {
+            let seeds = viewers::list_followers(tx, of)?;
+            Ok((
+                self.find_similar_users(tx, &seeds, of)?,
+                ms_until_tomorrow(tx),
+            ))
+        })
+    }
+
+    /// Who is like the users of a set and is none of them.
+    pub(super) fn similar_to_users(
+        &self,
+        tx: &mut Tx<'_>,
+        criterion: &TargetingCriterion,
+        seed: &UserSet,
+    ) -> Result<UserSet, Error> {
+        let key = UserSetKey::Value(criterion.kind.clone(), criterion.value.clone());
+        self.get_or_build_set(tx, key, |tx| {
+            let seeds: Vec<i64> = {
+                let kept = self.set_cache.lock();
+                seed.iter()
+                    .filter_map(|user| kept.numbers.user_id(user))
+                    .collect()
+            };
+            Ok((
+                self.find_similar_users(tx, &seeds, 0)?,
+                ms_until_tomorrow(tx),
+            ))
+        })
+    }
+
+    /// Accounts that the followers of some users follow above the rest: those that tell the most
+    /// first.
+    pub fn commonly_followed_accounts(
+        &self,
+        tx: &mut Tx<'_>,
+        users: &[i64],
+    ) -> Result<Vec<i64>, Error> {
+        let mut seeds = Vec::new();
+        for user in users {
+            let followers = self.followers_of_user(tx, *user)?;
+            let kept = self.set_cache.lock();
+            let some = followers.iter().take(MAX_SEEDS);
+            seeds.extend(some.filter_map(|number| kept.numbers.user_id(number)));
+        }
+        seeds.sort_unstable();
+        seeds.dedup();
+        let all = usize::try_from(self.active_users(tx)?.len()).unwrap_or(usize::MAX);
+        let found = distinctive_accounts(tx, &seeds, 0, all.max(seeds.len()))?;
+        let others = found.into_iter().map(|(account, _)| account);
+        Ok(others.filter(|account| !users.contains(account)).collect())
+    }
+
+    /// The users whose follows are the most like those of some others. `beside` is followed by
+    /// all of them and tells nothing.
+    fn find_similar_users(
+        &self,
+        tx: &mut Tx<'_>,
+        seeds: &[i64],
+        beside: i64,
+    ) -> Result<Vec<i64>, Error> {
+        let mut seeds = seeds.to_vec();
+        seeds.sort_unstable();
+        let all = usize::try_from(self.active_users(tx)?.len()).unwrap_or(usize::MAX);
+        let most = (seeds.len() * SEED_MULTIPLE).min(all / MAX_SHARE_DIVISOR);
+        if most == 0 {
+            return Ok(Vec::new());
+        }
+        let mut scores: HashMap<i64, f64> = HashMap::new();
+        for (account, weight) in distinctive_accounts(tx, &seeds, beside, all)? {
+            for follower in viewers::list_followers(tx, account)?
+                .into_iter()
+                .take(MAX_FOLLOWERS)
+            {
+                *scores.entry(follower).or_default() += weight;
+            }
+        }
+        let mut ranked: Vec<(i64, f64)> = scores
+            .into_iter()
+            .filter(|(user, _)| seeds.binary_search(user).is_err() && *user != beside)
+            .collect();
+        ranked.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        ranked.truncate(most);
+        Ok(ranked.into_iter().map(|(user, _)| user).collect())
+    }
+}
+
+/// The accounts whose followers some users are above the rest, and how much that tells.
+fn distinctive_accounts(
+    tx: &mut Tx<'_>,
+    seeds: &[i64],
+    beside: i64,
+    all: usize,
+) -> Result<Vec<(i64, f64)>, Error> {
+    let step = seeds.len().div_ceil(MAX_SEEDS).max(1);
+    let some: Vec<i64> = seeds.iter().copied().step_by(step).collect();
+    let mut counts: HashMap<i64, usize> = HashMap::new();
+    for account in viewers::list_followed_users(tx, &some)? {
+        *counts.entry(account).or_default() += 1;
+    }
+    counts.remove(&beside);
+    let mut common: Vec<(i64, usize)> = counts.into_iter().collect();
+    common.sort_unstable_by_key(|(account, count)| (std::cmp::Reverse(*count), *account));
+    common.truncate(MAX_COMPARED_ACCOUNTS);
+    let ids: Vec<i64> = common.iter().map(|(account, _)| *account).collect();
+    let followers: HashMap<i64, i64> = viewers::follower_counts(tx, &ids)?.into_iter().collect();
+    let mut found: Vec<(i64, f64)> = common
+        .into_iter()
+        .filter_map(|(account, count)| {
+            let followers = followers.get(&account).copied().unwrap_or(0);
+            let followers = usize::try_from(followers).unwrap_or(0);
+            let weight =
+                network::likelihood::log_likelihood_gain((count, some.len()), (followers, all))?;
+            Some((account, weight))
+        })
+        .collect();
+    found.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    found.truncate(MAX_DISTINCTIVE_ACCOUNTS);
+    Ok(found)
+}
+
+/// What is worked out over night holds until the next.
+fn ms_until_tomorrow(tx: &Tx<'_>) -> i64 {
+    DAY_MS - tx.now().ms().rem_euclid(DAY_MS)
+}

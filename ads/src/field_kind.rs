@@ -1,0 +1,497 @@
+//! What values may be: how they are read as they come, kept, echoed and shown.
+
+use std::borrow::Cow;
+
+use base::refusal::AdsProblem;
+use base::{Time, Vocabulary, VocabularyWord};
+use serde_json::{Number, Value};
+
+use crate::declaration::Resource;
+
+/// What a parameter or field may hold.
+#[derive(Clone, Copy, Debug)]
+pub enum FieldKind {
+    /// A text of so many characters at least and at most.
+    Text(usize, usize),
+    /// An absolute address, `https` or `http`.
+    Url,
+    /// Yes or no.
+    Bool,
+    /// A whole number between two bounds.
+    Int(i64, i64),
+    /// Money in millionths, more than nothing.
+    Money,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// One of these words, which the vocabularies spell differently.
+    Word(&'static [VocabularyWord]),
+    /// Some of these words.
+    SomeOf(&'static [&'static str]),
+    /// Some texts: so many of so many characters at most.
+    Texts(usize, usize),
+    /// A record of this resource; whether this one disappears from lists with it.
+    Reference(&'static Resource, bool),
+    /// Ids of this resource, so many at most.
+    Ids(&'static Resource, usize),
+    /// An account, whoever's it is.
+    Account,
+    /// A user, echoed as text.
+    User,
+    /// A long id, echoed as a number.
+    Long,
+    /// Long ids, so many at most, echoed as numbers.
+    Longs(usize),
+    /// A moment.
+    Time,
+    /// A medium: `3_1234`.
+    MediaKey,
+    /// Media, so many at most.
+    MediaKeys(usize),
+    /// Addresses of cards, so many at most: `card://1234`.
+    CardUris(usize),
+    /// JSON whose shape is looked at by this.
+    Shape(fn(&Value) -> Result<Value, AdsProblem>),
+}
+
+/// How ids are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdFormat {
+    /// Base 36, as short as can be; each kind counts its own.
+    Short,
+    /// Decimal, made of the time.
+    Long,
+    /// Base 36 in twelve letters.
+    Twelve,
+}
+
+/// A value as it came: as text, perhaps several times, or as JSON.
+#[derive(Clone, Copy, Debug)]
+pub enum RawParam<'a> {
+    /// Of a query or form.
+    Text(&'a [String]),
+    /// Of a JSON body.
+    Json(&'a Value),
+}
+
+impl RawParam<'_> {
+    /// Whether it says that there is nothing.
+    pub fn is_empty(self) -> bool {
+        match self {
+            Self::Text(texts) => texts.iter().all(String::is_empty),
+            Self::Json(value) => match value {
+                Value::Null => true,
+                Value::String(text) => text.is_empty(),
+                _ => false,
+            },
+        }
+    }
+
+    /// As one text, for a value that is one.
+    fn as_single_text(self) -> Option<String> {
+        match self {
+            Self::Text(texts) => texts.last().cloned(),
+            Self::Json(Value::String(text)) => Some(text.clone()),
+            Self::Json(Value::Number(number)) => Some(number.to_string()),
+            Self::Json(Value::Bool(flag)) => Some(flag.to_string()),
+            Self::Json(_) => None,
+        }
+    }
+
+    /// As several texts: comma-separated, repeated, or an array.
+    fn split_texts(self) -> Option<Vec<String>> {
+        let split = |text: &str| -> Vec<String> {
+            let parts = text.split(',').map(str::trim);
+            parts
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect()
+        };
+        match self {
+            Self::Text(texts) => Some(texts.iter().flat_map(|text| split(text)).collect()),
+            Self::Json(Value::Array(items)) => items
+                .iter()
+                .map(|item| RawParam::Json(item).as_single_text())
+                .collect(),
+            Self::Json(_) => self.as_single_text().map(|text| split(&text)),
+        }
+    }
+
+    /// For a refusal.
+    pub fn display_text(self) -> String {
+        let text = match self {
+            Self::Text(texts) => texts.join(","),
+            Self::Json(Value::String(text)) => text.clone(),
+            Self::Json(value) => value.to_string(),
+        };
+        text.chars().take(100).collect()
+    }
+}
+
+impl FieldKind {
+    /// What it is, for refusals.
+    fn describe_expected(self) -> String {
+        match self {
+            Self::Text(least, most) => format!("String of length {least}..{most}"),
+            Self::Url => "an absolute URL".to_owned(),
+            Self::Bool => "Boolean".to_owned(),
+            Self::Int(least, most) => format!("Integer in {least}..{most}"),
+            Self::Money => "a positive amount in micros".to_owned(),
+            Self::OneOf(words) | Self::SomeOf(words) => format!("one of {}", words.join(", ")),
+            Self::Word(words) => {
+                let words: Vec<&str> = words.iter().map(|word| word.post).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Self::Texts(count, length) => {
+                format!("at most {count} values of at most {length} characters")
+            }
+            Self::Reference(of, _) => format!("the id of a {}", of.label),
+            Self::Ids(of, most) => format!("at most {most} ids of a {}", of.label),
+            Self::Account => "the id of an account".to_owned(),
+            Self::User | Self::Long => "Long".to_owned(),
+            Self::Longs(most) => format!("at most {most} Longs"),
+            Self::Time => "a time in ISO 8601".to_owned(),
+            Self::MediaKey => "a media key".to_owned(),
+            Self::MediaKeys(most) => format!("at most {most} media keys"),
+            Self::CardUris(most) => format!("at most {most} card URIs"),
+            Self::Shape(_) => "JSON".to_owned(),
+        }
+    }
+
+    /// Whether it holds several values.
+    pub const fn is_list(self) -> bool {
+        matches!(
+            self,
+            Self::SomeOf(_)
+                | Self::Texts(..)
+                | Self::Ids(..)
+                | Self::Longs(_)
+                | Self::MediaKeys(_)
+                | Self::CardUris(_)
+        )
+    }
+
+    /// Whether it is kept as a number, so that it can be indexed.
+    pub const fn is_number(self) -> bool {
+        matches!(
+            self,
+            Self::Bool
+                | Self::Int(..)
+                | Self::Money
+                | Self::Reference(..)
+                | Self::Account
+                | Self::User
+                | Self::Long
+                | Self::Time
+        )
+    }
+
+    /// Reads a value into the form in which it is kept.
+    pub fn parse_value(self, name: &str, raw: RawParam<'_>) -> Result<Value, AdsProblem> {
+        let wrong = || self.invalid_value(name, raw);
+        if let Self::Shape(shape) = self {
+            return match raw {
+                RawParam::Json(value) => shape(value),
+                RawParam::Text(_) => Err(wrong()),
+            };
+        }
+        if self.is_list() {
+            let texts = raw.split_texts().ok_or_else(wrong)?;
+            return self.parse_list(name, &texts, raw);
+        }
+        let text = raw.as_single_text().ok_or_else(wrong)?;
+        match self {
+            // An id that cannot be one is not merely wrong: nothing has it.
+            Self::Reference(of, _) => of.id_format.parse(name, &text).map(Value::from),
+            Self::Account => IdFormat::Short.parse(name, &text).map(Value::from),
+            _ => self.parse_one(&text).ok_or_else(wrong),
+        }
+    }
+
+    fn invalid_value(self, name: &str, raw: RawParam<'_>) -> AdsProblem {
+        let (value, expected) = (raw.display_text(), self.describe_expected());
+        let message = format!("Expected {expected}, got \"{value}\" for {name}");
+        AdsProblem::invalid_parameter(name.to_owned(), value, message)
+    }
+
+    fn parse_one(self, text: &str) -> Option<Value> {
+        // No engine keeps this sign in a text.
+        if text.contains('\0') {
+            return None;
+        }
+        let whole = || text.parse::<i64>().ok().filter(|_| !text.starts_with('+'));
+        match self {
+            Self::Text(least, most) => {
+                let length = text.chars().count();
+                (least..=most).contains(&length).then(|| text.into())
+            }
+            Self::Url => is_url(text).then(|| text.into()),
+            Self::Bool => parse_flag(text).map(|flag| i64::from(flag).into()),
+            Self::Int(least, most) => whole()
+                .filter(|number| (least..=most).contains(number))
+                .map(Value::from),
+            Self::Money => whole().filter(|number| *number > 0).map(Value::from),
+            Self::OneOf(words) | Self::SomeOf(words) => words
+                .iter()
+                .find(|word| word.eq_ignore_ascii_case(text))
+                .map(|word| Value::from(*word)),
+            Self::Word(words) => words
+                .iter()
+                .find(|word| {
+                    word.post.eq_ignore_ascii_case(text) || word.tweet.eq_ignore_ascii_case(text)
+                })
+                .map(|word| word.post.into()),
+            Self::User | Self::Long | Self::Longs(_) => parse_long_id(text).map(Value::from),
+            Self::Time => parse_time(text).map(|time| time.ms().into()),
+            Self::MediaKey | Self::MediaKeys(_) => is_media_key(text).then(|| text.into()),
+            Self::CardUris(_) => text
+                .strip_prefix("card://")
+                .and_then(parse_long_id)
+                .map(Value::from),
+            Self::Texts(_, most) => {
+                let length = text.chars().count();
+                (1..=most).contains(&length).then(|| text.into())
+            }
+            Self::Reference(..) | Self::Account | Self::Ids(..) | Self::Shape(_) => None,
+        }
+    }
+
+    fn parse_list(
+        self,
+        name: &str,
+        texts: &[String],
+        raw: RawParam<'_>,
+    ) -> Result<Value, AdsProblem> {
+        let most = match self {
+            Self::Texts(most, _)
+            | Self::Ids(_, most)
+            | Self::Longs(most)
+            | Self::MediaKeys(most)
+            | Self::CardUris(most) => most,
+            _ => usize::MAX,
+        };
+        if texts.len() > most {
+            return Err(self.invalid_value(name, raw));
+        }
+        let mut all: Vec<Value> = Vec::with_capacity(texts.len());
+        for text in texts {
+            let one = match self {
+                Self::Ids(of, _) => of.id_format.parse(name, text).map(Value::from)?,
+                _ => self
+                    .parse_one(text)
+                    .ok_or_else(|| self.invalid_value(name, raw))?,
+            };
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        Ok(Value::Array(all))
+    }
+
+    /// A kept value as it is shown.
+    pub fn render_value(self, kept: &Value, speech: Vocabulary) -> Value {
+        self.render_cow(kept, speech).into_owned()
+    }
+
+    /// The same, without a copy of what is shown as it is kept.
+    pub fn render_cow(self, kept: &Value, speech: Vocabulary) -> Cow<'_, Value> {
+        if let Value::Array(items) = kept {
+            let items = items.iter().map(|item| self.render_value(item, speech));
+            return Cow::Owned(items.collect());
+        }
+        let number = kept.as_i64();
+        let other: Value = match (self, number) {
+            (Self::Bool, Some(number)) => (number != 0).into(),
+            (Self::Reference(of, _) | Self::Ids(of, _), Some(id)) => of.id_format.format(id).into(),
+            (Self::Account, Some(id)) => IdFormat::Short.format(id).into(),
+            (Self::User | Self::Long | Self::Longs(_), Some(id)) => id.to_string().into(),
+            (Self::Time, Some(ms)) => format_time(Time::from_ms(ms)).into(),
+            (Self::CardUris(_), Some(id)) => format!("card://{id}").into(),
+            (Self::Word(words), _) => {
+                let kept = kept.as_str().unwrap_or_default();
+                let word = words.iter().find(|word| word.post == kept);
+                word.map_or_else(|| kept.into(), |word| word.name_in(speech).into())
+            }
+            _ => return Cow::Borrowed(kept),
+        };
+        Cow::Owned(other)
+    }
+
+    /// A kept value as it is echoed: ids of posts as numbers.
+    pub fn echo_value(self, kept: &Value, speech: Vocabulary) -> Value {
+        match self {
+            Self::Long | Self::Longs(_) => kept.clone(),
+            _ => self.render_value(kept, speech),
+        }
+    }
+}
+
+impl IdFormat {
+    /// Reads an id. One that is too large to be any is read as none, which nothing has.
+    pub fn parse(self, name: &str, text: &str) -> Result<i64, AdsProblem> {
+        let illegal = || {
+            let message = format!("{text:?} holds a character that no id has, for {name}");
+            let shown: String = text.chars().take(100).collect();
+            AdsProblem::invalid_parameter(name.to_owned(), shown, message)
+                .with_code("INVALID_ID_ILLEGAL_CHARACTERS")
+        };
+        let (radix, plain) = match self {
+            Self::Short | Self::Twelve => {
+                (36, text.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+            }
+            Self::Long => (10, text.bytes().all(|byte| byte.is_ascii_digit())),
+        };
+        if !plain || text.is_empty() {
+            return Err(illegal());
+        }
+        Ok(i64::from_str_radix(text, radix).unwrap_or(-1))
+    }
+
+    /// What is added to the numbers that a kind counts: twelve letters, the first of them not nought.
+    pub const fn number_offset(self) -> i64 {
+        match self {
+            Self::Twelve => 36_i64.pow(11) * 9,
+            Self::Short | Self::Long => 0,
+        }
+    }
+
+    /// Writes an id.
+    pub fn format(self, id: i64) -> String {
+        match self {
+            Self::Short => format_base36(id),
+            Self::Long => id.to_string(),
+            Self::Twelve => format!("{:0>12}", format_base36(id)),
+        }
+    }
+}
+
+/// A number in base 36.
+pub fn format_base36(number: i64) -> String {
+    let mut rest = number.unsigned_abs();
+    let mut letters = Vec::new();
+    while rest > 0 || letters.is_empty() {
+        let digit = u32::try_from(rest % 36).unwrap_or(0);
+        letters.extend(char::from_digit(digit, 36));
+        rest /= 36;
+    }
+    letters.iter().rev().collect()
+}
+
+/// A moment as this interface writes it: whole seconds, UTC.
+pub fn format_time(time: Time) -> String {
+    let text = time.to_string();
+    let (seconds, _) = text.split_once('.').unwrap_or((&text, ""));
+    format!("{seconds}Z")
+}
+
+/// Reads a moment: seconds and zone may be missing, the zone may be short, a date alone is its
+/// midnight (contract §1.3).
+pub fn parse_time(text: &str) -> Option<Time> {
+    let Some((date, rest)) = text.split_once(['T', 't', ' ']) else {
+        return Time::parse(&format!("{text}T00:00:00Z"));
+    };
+    let zone_at = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
+    let (clock, zone) = rest.split_at_checked(zone_at)?;
+    let clock = match clock.matches(':').count() {
+        1 => format!("{clock}:00"),
+        _ => clock.to_owned(),
+    };
+    let zone = match zone.len() {
+        0 => "Z".to_owned(),
+        3 => format!("{zone}:00"),
+        5 if !zone.contains(':') => {
+            let (hours, minutes) = zone.split_at_checked(3)?;
+            format!("{hours}:{minutes}")
+        }
+        _ => zone.to_owned(),
+    };
+    Time::parse(&format!("{date}T{clock}{zone}"))
+}
+
+fn parse_flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "t" | "1" => Some(true),
+        "false" | "f" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn parse_long_id(text: &str) -> Option<i64> {
+    base::Id::<()>::parse(text).map(base::Id::get)
+}
+
+fn is_media_key(text: &str) -> bool {
+    text.split_once('_').is_some_and(|(kind, id)| {
+        kind.len() <= 2 && parse_long_id(kind).is_some() && parse_long_id(id).is_some()
+    })
+}
+
+/// An absolute address without blanks or control characters.
+fn is_url(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    let plain = !text
+        .chars()
+        .any(|letter| letter.is_whitespace() || letter.is_control());
+    plain && text.len() <= 2048 && host.is_some_and(|host| !host.is_empty() && !host.contains('@'))
+}
+
+/// A whole number as JSON.
+pub fn json_number(number: i64) -> Value {
+    Value::Number(Number::from(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+
+    use super::{IdFormat, format_base36, format_time, parse_time};
+
+    #[test]
+    fn moments_are_read_in_every_form_of_the_contract() {
+        let same = Time::parse("2026-04-02T09:05:00Z");
+        for text in [
+            "2026-04-02T09:05:00Z",
+            "2026-04-02T09:05Z",
+            "2026-04-02T09:05:00.000Z",
+            "2026-04-02T10:05:00+0100",
+            "2026-04-02T10:05:00+01:00",
+            "2026-04-02T10:05:00+01",
+            "2026-04-02T09:05:00",
+        ] {
+            assert_eq!(parse_time(text), same, "{text}");
+        }
+        assert_eq!(
+            parse_time("2026-04-02").map(format_time).as_deref(),
+            Some("2026-04-02T00:00:00Z")
+        );
+        for text in [
+            "",
+            "tomorrow",
+            "2026-13-02",
+            "2026-04-02T09",
+            "2026-04-02T25:00Z",
+        ] {
+            assert_eq!(parse_time(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn ids_are_read_in_either_case_and_written_in_lower() {
+        assert_eq!(format_base36((1 << 52) + 1), "18ce53un18h");
+        assert_eq!(
+            IdFormat::Short.parse("id", "18CE53UN18H").unwrap(),
+            (1 << 52) + 1
+        );
+        assert_eq!(
+            IdFormat::Short.parse("id", "zzzzzzzzzzzzzzzzzzzz").unwrap(),
+            -1
+        );
+        for text in ["", "a-b", "a b", "é", "+1"] {
+            let problem = IdFormat::Short.parse("id", text).unwrap_err();
+            assert_eq!(problem.code, "INVALID_ID_ILLEGAL_CHARACTERS", "{text}");
+        }
+        assert_eq!(IdFormat::Twelve.format(7), "000000000007");
+    }
+}

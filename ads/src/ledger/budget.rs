@@ -1,0 +1,129 @@
+//! Budgets, and what is left of them.
+
+use std::collections::HashMap;
+
+use base::{Fault, Time};
+use store::Tx;
+use store::ledger::{self, AdEntity};
+
+use crate::record::AdsRecord;
+
+const DAILY: &str = "daily_budget_amount_local_micro";
+const TOTAL: &str = "total_budget_amount_local_micro";
+
+/// What something may spend, and has spent.
+#[derive(Clone, Debug, Default)]
+pub struct BudgetState {
+    entity: Option<(AdEntity, i64)>,
+    limits: BudgetLimits,
+    spent: i64,
+    spent_by_day: HashMap<Time, i64>,
+}
+
+/// What something may spend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BudgetLimits {
+    /// In all.
+    pub total: Option<i64>,
+    /// In a day.
+    pub daily: Option<i64>,
+}
+
+/// What a funding instrument, campaign or line item may spend.
+pub fn budget_limits(entity: AdEntity, record: &AdsRecord) -> BudgetLimits {
+    if entity != AdEntity::Funding {
+        return BudgetLimits {
+            total: record.int(TOTAL),
+            daily: record.int(DAILY),
+        };
+    }
+    let total = match record.text("type") {
+        "INSERTION_ORDER" | "PARTNER_MANAGED" => record.int("funded_amount_local_micro"),
+        _ => record.int("credit_limit_local_micro"),
+    };
+    BudgetLimits { total, daily: None }
+}
+
+/// Opens the purses of some records.
+pub(super) fn load_budgets(
+    tx: &mut Tx<'_>,
+    entity: AdEntity,
+    records: &HashMap<i64, AdsRecord>,
+    purses: &mut HashMap<(AdEntity, i64), BudgetState>,
+) -> Result<(), Fault> {
+    let ids: Vec<i64> = records.keys().copied().collect();
+    let spent: HashMap<i64, i64> = ledger::total_spend(tx, entity, &ids)?.into_iter().collect();
+    for (id, record) in records {
+        let purse = BudgetState {
+            entity: Some((entity, *id)),
+            limits: budget_limits(entity, record),
+            spent: spent.get(id).copied().unwrap_or(0),
+            spent_by_day: HashMap::new(),
+        };
+        purses.insert((entity, *id), purse);
+    }
+    Ok(())
+}
+
+impl BudgetState {
+    /// Whether nothing is left, in all or for a day.
+    pub(super) fn is_empty(&mut self, tx: &mut Tx<'_>, day: (Time, Time)) -> Result<bool, Fault> {
+        if self.limits.total.is_some_and(|most| self.spent >= most) {
+            return Ok(true);
+        }
+        let (Some(most), Some((entity, id))) = (self.limits.daily, self.entity) else {
+            return Ok(false);
+        };
+        if let Some(spent) = self.spent_by_day.get(&day.0) {
+            return Ok(*spent >= most);
+        }
+        let found = ledger::spend_between(tx, entity, &[id], day)?;
+        let spent = found.first().map_or(0, |(_, spent)| *spent);
+        self.spent_by_day.insert(day.0, spent);
+        Ok(spent >= most)
+    }
+
+    /// Takes an amount out of it.
+    pub(super) fn spend(&mut self, day: Time, amount: i64) {
+        self.spent = self.spent.saturating_add(amount);
+        if let Some(spent) = self.spent_by_day.get_mut(&day) {
+            *spent = spent.saturating_add(amount);
+        }
+    }
+}
+
+/// What was spent: in all, and on the day of a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BudgetSpent {
+    /// In all.
+    pub total: i64,
+    /// On the day.
+    pub today: i64,
+}
+
+impl BudgetLimits {
+    /// Whether that is all that may be spent.
+    pub fn are_exhausted(self, spent: BudgetSpent) -> bool {
+        self.total.is_some_and(|most| spent.total >= most)
+            || self.daily.is_some_and(|most| spent.today >= most)
+    }
+}
+
+/// What some entities have spent, in all and on a day; those that spent nothing are left out.
+pub fn load_spent(
+    tx: &mut Tx<'_>,
+    entity: AdEntity,
+    ids: &[i64],
+    day: (Time, Time),
+) -> Result<HashMap<i64, BudgetSpent>, Fault> {
+    let mut all: HashMap<i64, BudgetSpent> = HashMap::new();
+    for (id, total) in ledger::total_spend(tx, entity, ids)? {
+        all.entry(id).or_default().total = total;
+    }
+    // Who never spent anything did not today.
+    let spenders: Vec<i64> = all.keys().copied().collect();
+    for (id, today) in ledger::spend_between(tx, entity, &spenders, day)? {
+        all.entry(id).or_default().today = today;
+    }
+    Ok(all)
+}

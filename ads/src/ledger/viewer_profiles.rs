@@ -1,0 +1,41 @@
+//! What those who saw something told of themselves, where the network that showed it says nothing.
+
+use std::collections::HashMap;
+
+use base::Fault;
+use network::private_profiles::age_at;
+use store::ledger::ViewerTraits;
+use store::{Tx, private_profiles};
+
+use super::{LedgerEvent, sort_and_dedup};
+use crate::analytics::age_bucket;
+
+/// Birth dates and genders, by user.
+pub(super) struct ViewerProfiles(HashMap<i64, (String, i64)>);
+
+impl ViewerProfiles {
+    /// What is told of those whom events are about and of whom something is missing.
+    pub(super) fn load(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Self, Fault> {
+        let lacks = |looks: &ViewerTraits| looks.age.is_none() || looks.gender.is_none();
+        let events = events.iter();
+        let viewers = events.filter(|event| event.viewer > 0 && lacks(&event.viewer_traits));
+        let viewers = sort_and_dedup(viewers.map(|event| event.viewer));
+        let told = private_profiles::list_demographics(tx, &viewers)?;
+        let told = told.into_iter();
+        Ok(Self(
+            told.map(|(user, born_on, gender)| (user, (born_on, gender)))
+                .collect(),
+        ))
+    }
+
+    /// What is known of an event's viewer at its time.
+    pub(super) fn viewer_traits(&self, event: &LedgerEvent) -> ViewerTraits {
+        let mut looks = event.viewer_traits.clone();
+        if let Some((born_on, gender)) = self.0.get(&event.viewer) {
+            let age = age_at(born_on, event.at).and_then(age_bucket);
+            looks.age = looks.age.or(age);
+            looks.gender = looks.gender.or((*gender > 0).then_some(*gender));
+        }
+        looks
+    }
+}

@@ -1,0 +1,273 @@
+//! The parameters of a request, read as its operation declares them, and their echo.
+
+use base::Vocabulary;
+use base::refusal::AdsProblem;
+use serde_json::{Map, Value};
+
+use crate::declaration::{FieldRequirement, ResourceVerb};
+use crate::field_kind::RawParam;
+use crate::operations::{AdsOperation, OperationAction, OperationParam, OperationParamLocation};
+use crate::request::AdsRequest;
+
+/// What was understood of a request.
+#[derive(Clone, Debug, Default)]
+pub struct ParsedParams {
+    values: Vec<(&'static str, Value)>,
+    /// All of it as it is told back.
+    pub echo: Map<String, Value>,
+    /// What is wrong with it.
+    pub problems: Vec<AdsProblem>,
+    /// The JSON body, whole.
+    pub json: Option<Value>,
+    /// What was sent in the query beside it.
+    pub query_pairs: Vec<(String, String)>,
+}
+
+/// Where parameters come from.
+enum ParamSource<'r> {
+    Pairs(&'r [(String, String)]),
+    Json(&'r Map<String, Value>),
+}
+
+impl ParsedParams {
+    /// Reads a request.
+    pub fn parse(request: &AdsRequest) -> Self {
+        let operation = request.operation;
+        let mut given = Self {
+            json: request.json.clone(),
+            query_pairs: request.query_pairs.clone(),
+            ..Self::default()
+        };
+        let speech = request.caller.speech;
+        for param in operation
+            .params
+            .iter()
+            .filter(|param| param.location == OperationParamLocation::Path)
+        {
+            let sent = request
+                .path_params
+                .iter()
+                .find(|(name, _)| param.name.matches(name));
+            let texts: Vec<String> = sent.into_iter().map(|(_, text)| text.clone()).collect();
+            given.accept_value(param, RawParam::Text(&texts), speech, true);
+        }
+        let empty = Map::new();
+        let source = if operation.takes_json() {
+            match &request.json {
+                Some(Value::Object(members)) => ParamSource::Json(members),
+                // Arrays are the operation's own matter.
+                Some(_) => ParamSource::Json(&empty),
+                None => {
+                    let message =
+                        "The request body must be JSON, with Content-Type application/json";
+                    given
+                        .problems
+                        .push(AdsProblem::new("INVALID_PARAMETER", message));
+                    return given;
+                }
+            }
+        } else {
+            ParamSource::Pairs(&request.pairs)
+        };
+        given.parse_params(operation, &source, speech);
+        given
+    }
+
+    /// Reads the parameters of one item of a batch.
+    pub fn parse_item(
+        params: &[OperationParam],
+        members: &Map<String, Value>,
+        speech: Vocabulary,
+        unsets: bool,
+    ) -> Self {
+        let mut given = Self::default();
+        let source = ParamSource::Json(members);
+        for param in params {
+            given.parse_param(param, &source, speech, unsets, true);
+        }
+        given
+    }
+
+    fn parse_params(
+        &mut self,
+        operation: &AdsOperation,
+        source: &ParamSource<'_>,
+        speech: Vocabulary,
+    ) {
+        let unsets = matches!(
+            operation.action,
+            OperationAction::Verb(_, ResourceVerb::Update)
+        ) || operation.method == "PUT";
+        // What comes as JSON is not told back.
+        let echoes = !operation.takes_json();
+        for param in operation
+            .params
+            .iter()
+            .filter(|param| param.location != OperationParamLocation::Path)
+        {
+            self.parse_param(param, source, speech, unsets, echoes);
+        }
+    }
+
+    fn parse_param(
+        &mut self,
+        param: &OperationParam,
+        source: &ParamSource<'_>,
+        speech: Vocabulary,
+        unsets: bool,
+        echoes: bool,
+    ) {
+        match source {
+            ParamSource::Pairs(pairs) => {
+                let sent = pairs.iter().filter(|(name, _)| param.has_name(name));
+                let texts: Vec<String> = sent.map(|(_, text)| text.clone()).collect();
+                self.resolve_param(
+                    param,
+                    (!texts.is_empty()).then_some(RawParam::Text(&texts)),
+                    speech,
+                    unsets,
+                    echoes,
+                );
+            }
+            ParamSource::Json(members) => {
+                let sent = members.iter().find(|(name, _)| param.has_name(name));
+                self.resolve_param(
+                    param,
+                    sent.map(|(_, value)| RawParam::Json(value)),
+                    speech,
+                    unsets,
+                    echoes,
+                );
+            }
+        }
+    }
+
+    fn resolve_param(
+        &mut self,
+        param: &OperationParam,
+        raw: Option<RawParam<'_>>,
+        speech: Vocabulary,
+        unsets: bool,
+        echoes: bool,
+    ) {
+        match raw {
+            Some(raw) if raw.is_empty() && unsets && param.may_be_unset => {
+                let nothing = if param.kind.is_list() {
+                    Value::Array(Vec::new())
+                } else {
+                    Value::Null
+                };
+                self.values.push((param.name.post, nothing));
+                if echoes {
+                    self.echo.insert(param.localized_name(speech), Value::Null);
+                }
+            }
+            // Clients send parameters that they leave open as empty ones.
+            Some(raw) if !raw.is_empty() => self.accept_value(param, raw, speech, echoes),
+            Some(raw) if unsets && param.requirement == FieldRequirement::Optional => {
+                let message = format!("{} cannot be unset", param.localized_name(speech));
+                let problem = AdsProblem::invalid_parameter(
+                    param.localized_name(speech),
+                    raw.display_text(),
+                    message,
+                );
+                self.problems.push(problem);
+            }
+            _ => self.apply_default(param, speech, echoes),
+        }
+    }
+
+    fn accept_value(
+        &mut self,
+        param: &OperationParam,
+        raw: RawParam<'_>,
+        speech: Vocabulary,
+        echoes: bool,
+    ) {
+        let name = param.localized_name(speech);
+        match param.kind.parse_value(&name, raw) {
+            Ok(value) => {
+                if echoes {
+                    self.echo
+                        .insert(name, param.kind.echo_value(&value, speech));
+                }
+                self.values.push((param.name.post, value));
+            }
+            Err(problem) => {
+                // What cannot be read is told back as it came.
+                if echoes && param.location == OperationParamLocation::Path {
+                    self.echo.insert(name, raw.display_text().into());
+                }
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    fn apply_default(&mut self, param: &OperationParam, speech: Vocabulary, echoes: bool) {
+        if param.requirement == FieldRequirement::Required {
+            self.problems
+                .push(AdsProblem::missing_parameter(param.localized_name(speech)));
+        }
+        if let Some(usual) = &param.default_value {
+            if echoes && param.echoes_default {
+                self.echo.insert(
+                    param.localized_name(speech),
+                    param.kind.echo_value(usual, speech),
+                );
+            }
+            self.values.push((param.name.post, usual.clone()));
+        }
+    }
+
+    /// A value by its name in the posts vocabulary; none when it was not sent.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        let found = self.values.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value)
+    }
+
+    /// Whether it was sent.
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// A number, an id or a moment in milliseconds.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.get(name)?.as_i64()
+    }
+
+    /// A text or a word.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.as_str()
+    }
+
+    /// Yes; no where it was not sent.
+    pub fn flag(&self, name: &str) -> bool {
+        self.int(name).is_some_and(|flag| flag != 0)
+    }
+
+    /// Numbers of a list; empty where it was not sent.
+    pub fn ints(&self, name: &str) -> Vec<i64> {
+        let items = self.get(name).and_then(Value::as_array);
+        let items = items.map(Vec::as_slice).unwrap_or_default();
+        items.iter().filter_map(Value::as_i64).collect()
+    }
+
+    /// Texts of a list; empty where it was not sent.
+    pub fn texts(&self, name: &str) -> Vec<String> {
+        let items = self.get(name).and_then(Value::as_array);
+        let items = items.map(Vec::as_slice).unwrap_or_default();
+        let texts = items.iter().filter_map(Value::as_str);
+        texts.map(str::to_owned).collect()
+    }
+
+    /// Takes a value out, as if it had not been sent; it is told back all the same.
+    pub fn remove(&mut self, name: &str) {
+        self.values.retain(|(known, _)| *known != name);
+    }
+
+    /// Puts a value in, as if it had been sent.
+    pub fn insert(&mut self, name: &'static str, value: Value) {
+        self.values.retain(|(known, _)| *known != name);
+        self.values.push((name, value));
+    }
+}

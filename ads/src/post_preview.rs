@@ -1,0 +1,190 @@
+//! Pages that show what a post looks like, to whoever knows their address, for a while (contract
+//! §4.11, §8.4). The address is signed and says all about itself: nothing is stored.
+
+use base::{AppId, Error, Time, UserId};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use store::Tx;
+use store::posts::Post;
+
+use crate::account_context::AccountContext;
+use crate::request::CONSOLE_APP_ID;
+use crate::resources::posts::{self, POST_TYPES, PostWithAccountRecord};
+use crate::resources::{accounts, promotable_users};
+
+/// A quarter of an hour.
+pub const QUARTER_HOUR_MS: i64 = 15 * 60 * 1000;
+/// As long as a notification leads somewhere.
+pub const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What an address of such a page says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedPreview {
+    /// `DRAFT`, `PUBLISHED` or `SCHEDULED`.
+    pub kind: &'static str,
+    /// The post, or what it will be made of.
+    pub id: i64,
+    /// Whose it is.
+    pub account_id: i64,
+    /// The app that asked: its own pages may frame the page.
+    pub app_id: Option<AppId>,
+    /// When it ends.
+    pub expires_at: Time,
+}
+
+impl SignedPreview {
+    /// One of a post of the account.
+    pub fn new(
+        desk: &AccountContext<'_, '_>,
+        kind: &str,
+        id: i64,
+        lasts: i64,
+    ) -> Result<Self, Error> {
+        let known = POST_TYPES.iter().copied().find(|known| *known == kind);
+        Ok(Self {
+            kind: known.unwrap_or("PUBLISHED"),
+            id,
+            account_id: desk.account_id()?,
+            app_id: desk.caller.app.filter(|app| *app != CONSOLE_APP_ID),
+            expires_at: desk.now().plus_ms(lasts),
+        })
+    }
+
+    /// The path of the page.
+    pub fn signed_path(&self, key: &[u8; 32]) -> String {
+        let body = json!([
+            self.kind,
+            self.id,
+            self.account_id,
+            self.app_id.map(AppId::get),
+            self.expires_at.ms(),
+        ]);
+        let body = BASE64_URL_SAFE_NO_PAD.encode(body.to_string());
+        let tag = token_mac(key, &body).map(|mac| mac.finalize().into_bytes().to_vec());
+        let tag = BASE64_URL_SAFE_NO_PAD.encode(tag.unwrap_or_default());
+        format!("/preview/{}?t={body}.{tag}", self.id)
+    }
+
+    /// Reads the token of an address that was written here and has not ended.
+    pub fn verify_token(key: &[u8; 32], id: i64, token: &str, now: Time) -> Option<Self> {
+        let (body, tag) = token.split_once('.')?;
+        let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?;
+        token_mac(key, body)?.verify_slice(&tag).ok()?;
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(body).ok()?;
+        let parts: Vec<Value> = serde_json::from_slice(&bytes).ok()?;
+        let number = |place: usize| parts.get(place).and_then(Value::as_i64);
+        let kind = parts.first()?.as_str()?;
+        let one = Self {
+            kind: POST_TYPES.iter().copied().find(|known| *known == kind)?,
+            id: number(1)?,
+            account_id: number(2)?,
+            app_id: number(3).map(AppId::new),
+            expires_at: Time::from_ms(number(4)?),
+        };
+        (one.id == id && now < one.expires_at).then_some(one)
+    }
+
+    /// What it shows; none where that is gone.
+    pub fn load(&self, tx: &mut Tx<'_>) -> Result<Option<PreviewContent>, Error> {
+        let account = accounts::find(tx, self.account_id)?;
+        let Some(account) = account.filter(|account| !account.deleted) else {
+            return Ok(None);
+        };
+        let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
+        let Some(seen) = posts::find_by_ids(&mut desk, self.kind, &[self.id])?.pop() else {
+            return Ok(None);
+        };
+        let choices = load_poll_choices(&mut desk, &seen)?;
+        let text = |name: &str| {
+            let said = seen.account_record.as_ref()?;
+            said.resource.field(name)?;
+            Some(said.text(name)).filter(|text| !text.is_empty())
+        };
+        let calls = match text("video_cta") {
+            Some("WATCH_NOW") => "Watch now",
+            _ => "Visit site",
+        };
+        let link = text("video_cta_value").map(|url| (calls.to_owned(), url.to_owned()));
+        // What others wrote is seen as the account's own user sees it.
+        let viewer = promotable_users::find_own_user(&mut desk)?.unwrap_or(seen.post.author_id);
+        let post = seen.post;
+        Ok(Some(PreviewContent {
+            post,
+            viewer,
+            poll_choices: choices,
+            call_to_action: link,
+        }))
+    }
+}
+
+/// What a post looks like, beside what every post says.
+#[derive(Clone, Debug)]
+pub struct PreviewContent {
+    /// The post.
+    pub post: Post,
+    /// As whom it is looked at.
+    pub viewer: UserId,
+    /// What the poll of its card lets choose from.
+    pub poll_choices: Vec<String>,
+    /// What its video calls to: words and address.
+    pub call_to_action: Option<(String, String)>,
+}
+
+fn load_poll_choices(
+    desk: &mut AccountContext<'_, '_>,
+    seen: &PostWithAccountRecord,
+) -> Result<Vec<String>, Error> {
+    let id = seen.post.card_uri.strip_prefix("card://");
+    let poll = match id.and_then(|id| id.parse().ok()) {
+        Some(id) => store::polls::find_standalone(desk.tx, id)?,
+        None => None,
+    };
+    let options = poll.map(|poll| poll.options).unwrap_or_default();
+    Ok(options.into_iter().map(|option| option.label).collect())
+}
+
+fn token_mac(key: &[u8; 32], body: &str) -> Option<Hmac<Sha256>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
+    mac.update(b"ads preview");
+    mac.update(body.as_bytes());
+    Some(mac)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{AppId, Time};
+
+    use super::SignedPreview;
+
+    #[test]
+    fn an_address_is_read_as_it_was_written_and_not_otherwise() {
+        let one = SignedPreview {
+            kind: "DRAFT",
+            id: 1 << 60,
+            account_id: 7,
+            app_id: Some(AppId::new(8)),
+            expires_at: Time::from_ms(100),
+        };
+        let key = [7; 32];
+        let path = one.signed_path(&key);
+        let token = path.split_once("?t=").unwrap().1;
+        let before = Time::from_ms(99);
+        let open = |key, id, token: &str, now| SignedPreview::verify_token(key, id, token, now);
+        assert_eq!(open(&key, 1 << 60, token, before), Some(one));
+        assert_eq!(open(&key, 1 << 60, token, Time::from_ms(100)), None);
+        assert_eq!(open(&key, 1, token, before), None);
+        assert_eq!(open(&[8; 32], 1 << 60, token, before), None);
+        for place in 0..token.len() {
+            let mut other = token.as_bytes().to_vec();
+            other[place] = if other[place] == b'A' { b'B' } else { b'A' };
+            let other = String::from_utf8(other).unwrap();
+            assert_eq!(open(&key, 1 << 60, &other, before), None, "{other}");
+        }
+        for token in ["", ".", "x.y", "é.é"] {
+            assert_eq!(open(&key, 1 << 60, token, before), None, "{token}");
+        }
+    }
+}

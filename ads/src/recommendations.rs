@@ -1,0 +1,260 @@
+//! Recommendations: once a day it is looked at what each funding instrument pays for, and what of
+//! it could do better is written down as a tree of changes (contract §8.8).
+
+mod audience_advice;
+mod bid_advice;
+mod change_tree;
+mod performance_rules;
+
+use std::sync::Arc;
+
+use base::{Error, Fault, UserId};
+use network::emails::EmailSite;
+use serde_json::Value;
+use store::{Tx, records};
+
+use crate::account_context::AccountContext;
+use crate::config::AdsConfig;
+use crate::evaluator::Evaluator;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::resources::accounts::{self, ACCOUNT};
+use crate::resources::campaigns::CAMPAIGN;
+use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
+use crate::resources::line_items::LINE_ITEM;
+use crate::resources::recommendations::RECOMMENDATION;
+use crate::{emails, engine};
+
+/// A day, in milliseconds.
+pub const DAY: i64 = 24 * 3_600_000;
+/// What nobody took up for so long is over, and what was turned down is not said again for so long.
+const RETENTION_MS: i64 = 14 * DAY;
+/// Days that are looked at.
+const LOOKBACK_DAYS: i64 = 7;
+const DAILY: &str = "daily_budget_amount_local_micro";
+const TOTAL: &str = "total_budget_amount_local_micro";
+
+/// Something that could do better.
+#[derive(Clone, Debug)]
+struct RecommendationDraft {
+    /// Which rule says it, and of what.
+    subject: String,
+    /// What following it is worth, in millionths.
+    estimated_gain: i64,
+    /// What is wrong, for people.
+    message: String,
+    /// What to change.
+    changes: Value,
+}
+
+/// A campaign that a funding instrument pays for, and its line items.
+struct CampaignTree {
+    campaign: AdsRecord,
+    line_items: Vec<AdsRecord>,
+}
+
+/// The funding instrument that is to be looked at first; none when that of none is.
+pub fn due_funding_instrument(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
+    let now = tx.now().ms();
+    let rows = records::list_due(tx, FUNDING_INSTRUMENT.name, "advise_at", now, 1)?;
+    Ok(rows.first().map(|row| row.id))
+}
+
+/// What the rules ask beside the ledger, and who tells of what they find.
+#[derive(Clone, Debug)]
+pub struct RecommendationEngine {
+    /// Who decides whom advertising reaches.
+    pub evaluator: Arc<Evaluator>,
+    /// What the operator decided.
+    pub config: AdsConfig,
+    /// The platform as its letters name it.
+    pub site: EmailSite,
+}
+
+/// What could do better of what a funding instrument pays for.
+#[derive(Clone, Debug, Default)]
+pub struct RecommendationDrafts(Vec<RecommendationDraft>);
+
+impl RecommendationEngine {
+    /// Looks at what a funding instrument pays for. That takes its time and changes nothing, so
+    /// that nobody who writes waits for it.
+    pub fn find_improvements(
+        &self,
+        tx: &mut Tx<'_>,
+        id: i64,
+    ) -> Result<RecommendationDrafts, Error> {
+        let Some((mut desk, instrument)) = self.instrument_context(tx, id)? else {
+            return Ok(RecommendationDrafts::default());
+        };
+        let live = !instrument.deleted && instrument.text("entity_status") == "ACTIVE";
+        if !live || accounts::require_opt_in_feature(&desk, "RECOMMENDATIONS").is_err() {
+            return Ok(RecommendationDrafts::default());
+        }
+        Ok(RecommendationDrafts(draft_recommendations(&mut desk, id)?))
+    }
+
+    /// Says what was found; the instrument is looked at again a day later. What is `due` is left
+    /// alone where another node was faster.
+    pub fn publish_findings(
+        &self,
+        tx: &mut Tx<'_>,
+        id: i64,
+        due: bool,
+        found: &RecommendationDrafts,
+    ) -> Result<(), Error> {
+        let Some(row) = records::find_by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
+            return Ok(());
+        };
+        records::lock(tx, ACCOUNT.name, row.account_id)?;
+        records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
+        let Some((mut desk, mut instrument)) = self.instrument_context(tx, id)? else {
+            return Ok(());
+        };
+        let now = desk.now();
+        if due && instrument.time("advise_at").is_none_or(|at| at > now) {
+            return Ok(());
+        }
+        instrument.set("advise_at", now.ms().saturating_add(DAY));
+        desk.save_record(&instrument)?;
+        if let Some(new) = reconcile_recommendations(&mut desk, id, &found.0)? {
+            emails::queue_improvement_email(&mut desk, &self.site, &new)?;
+        }
+        Ok(())
+    }
+
+    /// A funding instrument and a desk of its account.
+    fn instrument_context<'t, 'c>(
+        &self,
+        tx: &'t mut Tx<'c>,
+        id: i64,
+    ) -> Result<Option<(AccountContext<'t, 'c>, AdsRecord)>, Error> {
+        let Some(row) = records::find_by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
+            return Ok(None);
+        };
+        let Some(account) = accounts::find(tx, row.account_id)? else {
+            return Ok(None);
+        };
+        let instrument = AdsRecord::from_stored(&FUNDING_INSTRUMENT, &row)?;
+        let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
+        desk.evaluator = Some(Arc::clone(&self.evaluator));
+        desk.config.clone_from(&self.config);
+        Ok(Some((desk, instrument)))
+    }
+}
+
+/// What an account pays with.
+pub fn funding_instrument_ids(tx: &mut Tx<'_>, account: i64) -> Result<Vec<i64>, Fault> {
+    let rows = records::list_by_account(tx, FUNDING_INSTRUMENT.name, account)?;
+    Ok(rows.iter().map(|row| row.id).collect())
+}
+
+/// What could do better of what an instrument pays for, the most worthwhile first.
+fn draft_recommendations(
+    desk: &mut AccountContext<'_, '_>,
+    instrument: i64,
+) -> Result<Vec<RecommendationDraft>, Error> {
+    let mut branches = Vec::new();
+    for campaign in desk.list_visible_records(&CAMPAIGN, "funding_instrument_id", instrument)? {
+        let items = desk.list_visible_records(&LINE_ITEM, "campaign_id", campaign.id)?;
+        branches.push(CampaignTree {
+            campaign,
+            line_items: items,
+        });
+    }
+    let mut all = performance_rules::find_small_budgets(desk, &branches)?;
+    all.extend(audience_advice::find_narrow_audiences(desk, &branches)?);
+    all.extend(bid_advice::find_low_bids(desk, &branches)?);
+    all.extend(performance_rules::find_tired_creatives(desk, &branches)?);
+    all.extend(performance_rules::find_items_without_creatives(
+        desk, &branches,
+    )?);
+    all.sort_by(|one, other| {
+        (other.estimated_gain, &one.subject).cmp(&(one.estimated_gain, &other.subject))
+    });
+    Ok(all)
+}
+
+/// Compares what was said with what is: what was followed, what is over, and what is new, which is
+/// the answer.
+fn reconcile_recommendations(
+    desk: &mut AccountContext<'_, '_>,
+    instrument: i64,
+    found: &[RecommendationDraft],
+) -> Result<Option<AdsRecord>, Error> {
+    let now = desk.now();
+    let said = desk.list_records(&RECOMMENDATION, "funding_instrument_id", instrument)?;
+    let still: Vec<String> = found.iter().map(|one| one.subject.clone()).collect();
+    let best = found.iter().find(|advice| {
+        !said.iter().any(|one| {
+            let turned_down = one.flag("refused") && one.updated_at.plus_ms(RETENTION_MS) > now;
+            turned_down && one.text("subject") == advice.subject
+        })
+    });
+    let mut holds = false;
+    for pending in said.iter().filter(|one| one.text("status") == "PENDING") {
+        let changes = pending.get("changes").cloned().unwrap_or_default();
+        let status = if change_tree::is_tree_applied(desk, &changes)? {
+            "APPLIED"
+        } else {
+            let subject = pending.text("subject");
+            let is_best = best.as_ref().is_some_and(|best| best.subject == subject);
+            let old = pending.created_at.plus_ms(RETENTION_MS) <= now;
+            holds |= is_best;
+            if is_best && !old {
+                continue;
+            }
+            if old || !still.iter().any(|one| one == subject) {
+                "EXPIRED"
+            } else {
+                // Something else is worth more.
+                "DISMISSED"
+            }
+        };
+        set_recommendation_status(desk, pending.clone(), status)?;
+    }
+    let Some(best) = best.filter(|_| !holds).cloned() else {
+        return Ok(None);
+    };
+    let mut given = ParsedParams::default();
+    given.insert("funding_instrument_id", instrument.into());
+    given.insert("status", "PENDING".into());
+    given.insert("message", best.message.into());
+    given.insert("subject", best.subject.into());
+    given.insert("changes", best.changes);
+    engine::create(desk, &RECOMMENDATION, &given).map(Some)
+}
+
+fn set_recommendation_status(
+    desk: &mut AccountContext<'_, '_>,
+    mut record: AdsRecord,
+    status: &str,
+) -> Result<(), Error> {
+    record.set("status", status);
+    record.updated_at = desk.now();
+    desk.save_record(&record)
+}
+
+/// Turns down what an account is recommended; false when there is no such thing.
+pub fn dismiss(desk: &mut AccountContext<'_, '_>, id: i64) -> Result<bool, Error> {
+    let found = desk.find_record(&RECOMMENDATION, id)?;
+    let Some(mut record) = found.filter(|one| one.text("status") == "PENDING") else {
+        return Ok(false);
+    };
+    record.set("refused", 1);
+    set_recommendation_status(desk, record, "DISMISSED")?;
+    Ok(true)
+}
+
+/// Notes that an account did what it is recommended; false when something of it is not done.
+pub fn mark_as_applied(desk: &mut AccountContext<'_, '_>, id: i64) -> Result<bool, Error> {
+    let found = desk.find_record(&RECOMMENDATION, id)?;
+    let Some(record) = found.filter(|one| one.text("status") == "PENDING") else {
+        return Ok(false);
+    };
+    let changes = record.get("changes").cloned().unwrap_or_default();
+    if !change_tree::is_tree_applied(desk, &changes)? {
+        return Ok(false);
+    }
+    set_recommendation_status(desk, record, "APPLIED")?;
+    Ok(true)
+}

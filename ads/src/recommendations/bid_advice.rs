@@ -1,0 +1,103 @@
+//! Bids that lose most auctions.
+
+use std::collections::HashMap;
+
+use base::Error;
+use serde_json::json;
+use store::ledger::{self, AdEntity, MetricSums};
+
+use super::change_tree::{change_node, unchanged_node};
+use super::{CampaignTree, DAILY, DAY, LOOKBACK_DAYS, RecommendationDraft, TOTAL};
+use crate::account_context::AccountContext;
+use crate::record::AdsRecord;
+use crate::resources::bidding_rules::bid_bounds;
+use crate::serving;
+
+const BID: &str = "bid_amount_local_micro";
+/// Fewer auctions say little.
+const MIN_AUCTIONS: i64 = 20;
+/// Of five auctions one is won, or the bid is low.
+const MAX_AUCTIONS_PER_WIN: i64 = 5;
+const MILLION: i128 = 1_000_000;
+
+/// Bids that win less than a fifth of the auctions that they are in.
+pub(super) fn find_low_bids(
+    desk: &mut AccountContext<'_, '_>,
+    branches: &[CampaignTree],
+) -> Result<Vec<RecommendationDraft>, Error> {
+    let active = |record: &AdsRecord| record.text("entity_status") == "ACTIVE";
+    let pairs: Vec<(&AdsRecord, &AdsRecord)> = branches
+        .iter()
+        .filter(|branch| active(&branch.campaign))
+        .flat_map(|branch| {
+            branch
+                .line_items
+                .iter()
+                .map(|item| (&branch.campaign, item))
+        })
+        .filter(|(_, item)| active(item) && item.text("bid_strategy") == "MAX")
+        .collect();
+    let ids: Vec<i64> = pairs.iter().map(|(_, item)| item.id).collect();
+    let since = desk.now().plus_ms(-LOOKBACK_DAYS * DAY);
+    let contests = ledger::load_auction_statistics(desk.tx, &ids, since)?;
+    let sums: HashMap<i64, MetricSums> =
+        ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &ids)?
+            .into_iter()
+            .map(|(id, sums, _)| (id, sums))
+            .collect();
+    let mut all = Vec::new();
+    for (campaign, item) in pairs {
+        let Some(contest) = contests.get(&item.id) else {
+            continue;
+        };
+        let few = contest.entered < MIN_AUCTIONS;
+        if few || contest.won.saturating_mul(MAX_AUCTIONS_PER_WIN) >= contest.entered {
+            continue;
+        }
+        let higher = contest
+            .median_bid()
+            .filter(|bid| is_allowed_bid(campaign, item, *bid));
+        let Some(higher) = higher else {
+            continue;
+        };
+        let params = json!({ "line_item_id": item.formatted_id(), BID: higher });
+        let share = contest.won.saturating_mul(100) / contest.entered;
+        // Half of the auctions would be won, and what is paid for comes as often as before.
+        let more = i128::from(contest.entered / 2 - contest.won);
+        let rate = serving::expected_rate(item, &sums.get(&item.id).copied().unwrap_or_default());
+        let gain = more * i128::from(rate) * i128::from(higher) / MILLION;
+        all.push(RecommendationDraft {
+            subject: format!("bid {}", item.id),
+            estimated_gain: i64::try_from(gain)
+                .unwrap_or(i64::MAX)
+                .min(spendable_in_lookback(campaign, item)),
+            message: format!("Bid won {share}% of the auctions of the last {LOOKBACK_DAYS} days"),
+            changes: unchanged_node(
+                "campaigns",
+                campaign,
+                &[change_node("line_items", "Update", &params)],
+            ),
+        });
+    }
+    Ok(all)
+}
+
+/// Whether a bid is higher, and one that the line item may have.
+fn is_allowed_bid(campaign: &AdsRecord, item: &AdsRecord, bid: i64) -> bool {
+    let bounds = bid_bounds(item.text("currency"));
+    let most = [campaign.int(DAILY), campaign.int(TOTAL), Some(bounds.max)];
+    let most = most.into_iter().flatten().min().unwrap_or(bounds.max);
+    item.int(BID).is_some_and(|now| now < bid) && bid <= most && bid % bounds.step == 0
+}
+
+/// What may be spent in the days that are looked at.
+fn spendable_in_lookback(campaign: &AdsRecord, item: &AdsRecord) -> i64 {
+    let of = |record: &AdsRecord| {
+        let daily = record
+            .int(DAILY)
+            .map(|daily| daily.saturating_mul(LOOKBACK_DAYS));
+        daily.into_iter().chain(record.int(TOTAL)).min()
+    };
+    let both = of(campaign).into_iter().chain(of(item));
+    both.min().unwrap_or(i64::MAX)
+}

@@ -1,0 +1,75 @@
+//! Lists that are the same for everyone, from data that is built in or that an operator added.
+
+use base::Error;
+use serde_json::Value;
+use store::records::OrderValue;
+
+use crate::account_context::AccountContext;
+use crate::cursor;
+use crate::declaration::ReferenceList;
+use crate::engine::ensure_valid_params;
+use crate::listing::{cursor_scope, exclusive_params, parse_cursor};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+
+/// A page of it, or all of it.
+pub fn list(
+    desk: &AccountContext<'_, '_>,
+    of: &ReferenceList,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    if given.flag("with_total_count") && given.has("cursor") {
+        return Err(exclusive_params("cursor", "with_total_count"));
+    }
+    let fits = |row: &Value| {
+        of.filters.iter().all(|(field, member)| {
+            let asked = given.get(field.name.post);
+            asked.is_none_or(|asked| row.get(*member) == Some(asked))
+        })
+    };
+    let rows = (of.rows)().into_iter().filter(fits).collect();
+    let (mut answer, total) = search_page(desk, given, rows, of.page_size.map(|(usual, _)| usual))?;
+    answer.data_type = of.data_type;
+    if of.always_counts || given.flag("with_total_count") {
+        answer = answer.with_total_count(total);
+    }
+    Ok(answer)
+}
+
+/// The page that was asked for of those rows whose names hold `q`, and how many these are. Without
+/// a usual number on a page there is one page.
+pub fn search_page(
+    desk: &AccountContext<'_, '_>,
+    given: &ParsedParams,
+    rows: Vec<Value>,
+    usual: Option<i64>,
+) -> Result<(OperationOutput, usize), Error> {
+    let wanted = given.text("q").unwrap_or_default().to_lowercase();
+    let mut rows = rows;
+    rows.retain(|row| wanted.is_empty() || lowercase_name(row).contains(&wanted));
+    let total = rows.len();
+    let mut next = None;
+    if let Some(usual) = usual {
+        let count = usize::try_from(given.int("count").unwrap_or(usual)).unwrap_or(1);
+        let scope = cursor_scope(desk, &given.echo);
+        let begin = match parse_cursor(desk, &scope, given)? {
+            Some((OrderValue::Number(begin), _)) => usize::try_from(begin).unwrap_or(total),
+            _ => 0,
+        };
+        let end = begin.saturating_add(count);
+        if end < total {
+            let at = OrderValue::Number(i64::try_from(end).unwrap_or(i64::MAX));
+            next = Some(cursor::encode(&desk.cursor_key, &scope, &(at, 0)));
+        }
+        rows = rows.into_iter().skip(begin).take(count).collect();
+    }
+    let mut answer = OperationOutput::from_value(&Value::Array(rows)).as_last_page();
+    answer.next_cursor = Some(next);
+    Ok((answer, total))
+}
+
+fn lowercase_name(row: &Value) -> String {
+    let name = row.get("name").and_then(Value::as_str);
+    name.unwrap_or_default().to_lowercase()
+}

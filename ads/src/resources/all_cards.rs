@@ -1,0 +1,148 @@
+//! Cards of every kind, found by what posts call them and by their ids.
+
+use base::Error;
+use base::refusal::AdsProblem;
+use store::records::{self, RecordListing, RecordOrder};
+
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{CustomOperation, FieldSpec, Resource, WITH_DELETED};
+use crate::engine::{ensure_valid_params, render_record, render_records};
+use crate::field_kind::{FieldKind, IdFormat};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::resources::cards::CARD;
+use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
+use crate::resources::poll_cards::POLL_CARD;
+
+/// The sequence that counts the cards whose ids are short: no two have the same id.
+pub const SHORT_CARD_SEQUENCE: &str = "short_card";
+
+/// Cards with short ids; their field `uri` is the number in their address.
+static SHORT_ID_CARDS: [&Resource; 3] = [
+    &POLL_CARD,
+    &VIDEO_CONVERSATION_CARD,
+    &IMAGE_CONVERSATION_CARD,
+];
+
+const MAX_URIS: usize = 200;
+
+/// What can be done with them.
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
+        "getAdsCardsByUri",
+        "cards/all",
+        "Cards of every kind by their addresses.",
+        list_cards_by_uri,
+    )
+    .requires_role(RequiredRole::CreativeReader)
+    .params(&[
+        FieldSpec::new("card_uris", FieldKind::CardUris(MAX_URIS)).required(),
+        WITH_DELETED,
+    ]),
+    CustomOperation::get(
+        "getAdsCardOfAnyKind",
+        "cards/all/{card_id}",
+        "A card of any kind.",
+        get_card,
+    )
+    .requires_role(RequiredRole::CreativeReader)
+    .params(&[FieldSpec::text("card_id", 1, 64).required(), WITH_DELETED]),
+];
+
+/// In the order in which they were asked for; those that are not there are left out.
+fn list_cards_by_uri(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let uris = given.ints("card_uris");
+    let mut found: Vec<(i64, String)> = Vec::new();
+    let account = desk.account_id()?;
+    let mut cards = Vec::new();
+    for row in records::find_by_ids(desk.tx, CARD.name, &uris)? {
+        let card = AdsRecord::from_stored(&CARD, &row)?;
+        if card.account_id == account && (!card.deleted || given.flag("with_deleted")) {
+            cards.push((card.id, card));
+        }
+    }
+    render_cards(desk, cards, &mut found)?;
+    for of in SHORT_ID_CARDS {
+        let cards = find_cards_by_uris(desk, of, &uris)?;
+        let cards = cards.into_iter();
+        let cards = cards
+            .map(|card| (card.int("uri").unwrap_or(0), card))
+            .collect();
+        render_cards(desk, cards, &mut found)?;
+    }
+    let place = |uri: i64| uris.iter().position(|other| *other == uri);
+    found.sort_by_key(|(uri, _)| place(*uri));
+    let all: Vec<String> = found.into_iter().map(|(_, text)| text).collect();
+    Ok(OperationOutput::from_json(format!("[{}]", all.join(","))).as_last_page())
+}
+
+/// Shows cards of one kind.
+fn render_cards(
+    desk: &mut AccountContext<'_, '_>,
+    cards: Vec<(i64, AdsRecord)>,
+    found: &mut Vec<(i64, String)>,
+) -> Result<(), Error> {
+    let (uris, cards): (Vec<i64>, Vec<AdsRecord>) = cards.into_iter().unzip();
+    found.extend(uris.into_iter().zip(render_records(desk, &cards)?));
+    Ok(())
+}
+
+fn find_cards_by_uris(
+    desk: &mut AccountContext<'_, '_>,
+    of: &'static Resource,
+    uris: &[i64],
+) -> Result<Vec<AdsRecord>, Error> {
+    if uris.is_empty() {
+        return Ok(Vec::new());
+    }
+    let listing = RecordListing {
+        kind: of.name,
+        account: desk.account_id()?,
+        number_filters: &[("uri", uris.to_vec())],
+        text_filters: &[],
+        name_prefix: "",
+        include_drafts: false,
+        include_deleted: false,
+        orders: &[RecordOrder::NEWEST],
+        after: None,
+        limit: i64::try_from(MAX_URIS).unwrap_or(i64::MAX),
+        indexed_fields: None,
+    };
+    let (rows, _) = records::page_with_total(desk.tx, &listing, false)?;
+    let all: Result<Vec<AdsRecord>, _> = rows
+        .iter()
+        .map(|(_, row)| AdsRecord::from_stored(of, row))
+        .collect();
+    Ok(all?)
+}
+
+fn get_card(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    let text = given.text("card_id").unwrap_or_default();
+    let short = IdFormat::Short.parse("card_id", text)?;
+    let mut found = None;
+    if let Ok(id) = IdFormat::Long.parse("card_id", text) {
+        let card = desk.find_record(&CARD, id)?;
+        found = card.filter(|card| !card.deleted || given.flag("with_deleted"));
+    }
+    for of in SHORT_ID_CARDS {
+        if found.is_none() {
+            found = desk.find_record(of, short)?;
+        }
+    }
+    let missing = || {
+        let message = format!("The card {text} was not found");
+        AdsProblem::invalid_parameter("card_id", text, message).with_code(CARD.not_found)
+    };
+    let card = found.ok_or_else(missing)?;
+    Ok(OperationOutput::from_json(render_record(desk, &card)?))
+}

@@ -1,0 +1,156 @@
+//! What targets custom audiences: criteria, their line items and campaigns.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{Error, UserId};
+use serde_json::{Value, json};
+use store::Tx;
+use store::records::{self, OrderValue, RecordVisibility};
+
+use crate::account_context::AccountContext;
+use crate::cursor;
+use crate::listing::{cursor_scope, parse_cursor};
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::resources::accounts::{self, ACCOUNT};
+use crate::resources::campaigns::CAMPAIGN;
+use crate::resources::custom_audiences::{CUSTOM_AUDIENCE, require_audience};
+use crate::resources::line_items::{self, LINE_ITEM};
+use crate::resources::servability;
+use crate::resources::targeting_criteria::{TARGETING_CRITERION, group_key};
+
+/// Campaigns on one page.
+const PAGE_SIZE: usize = 200;
+
+/// The account's line items that target an audience, by campaign.
+pub fn list_targeting_line_items(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    let (audience, _) = require_audience(desk, given)?;
+    let scope = cursor_scope(desk, &given.echo);
+    let after = match parse_cursor(desk, &scope, given)? {
+        Some((OrderValue::Number(_), id)) => id,
+        _ => i64::MIN,
+    };
+    let mut by_campaign = line_items_by_campaign(desk, audience.id, after)?;
+    let ids: Vec<i64> = by_campaign.keys().copied().collect();
+    let mut campaigns = load_records(desk, &CAMPAIGN, &ids)?;
+    campaigns.sort_by_key(|campaign| campaign.id);
+    let (approval, now) = (
+        desk.account()?.record.text("approval_status").to_owned(),
+        desk.now(),
+    );
+    let all: Vec<AdsRecord> = by_campaign
+        .values()
+        .flatten()
+        .chain(&campaigns)
+        .cloned()
+        .collect();
+    let means = servability::load_delivery_resources(desk, &all)?;
+    let mut data: Vec<(i64, Value)> = Vec::new();
+    for campaign in &campaigns {
+        let mut shown = by_campaign.remove(&campaign.id).unwrap_or_default();
+        shown.sort_by_key(|item| item.id);
+        let mut entries = Vec::new();
+        for item in &shown {
+            let state = servability::line_item_servability(item, campaign, &approval, &means, now);
+            let servable = state.servable_value();
+            if servable == Value::Bool(true) || !given.flag("with_active") {
+                let name = item.get("name");
+                entries
+                    .push(json!({ "id": item.formatted_id(), "name": name, "servable": servable }));
+            }
+        }
+        if !entries.is_empty() {
+            let entry = json!({
+                "campaign_id": campaign.formatted_id(),
+                "campaign_name": campaign.text("name"),
+                "line_items": entries,
+            });
+            data.push((campaign.id, entry));
+        }
+    }
+    let more = data.len() > PAGE_SIZE;
+    data.truncate(PAGE_SIZE);
+    let last = data.last().filter(|_| more);
+    let next = last
+        .map(|(id, _)| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(*id), *id)));
+    let mut answer =
+        OperationOutput::from_value(&data.into_iter().map(|(_, entry)| entry).collect());
+    answer.next_cursor = Some(next);
+    Ok(answer)
+}
+
+/// The line items that target an audience, by the campaigns behind one.
+fn line_items_by_campaign(
+    desk: &mut AccountContext<'_, '_>,
+    audience: i64,
+    after: i64,
+) -> Result<BTreeMap<i64, Vec<AdsRecord>>, Error> {
+    let criteria = desk.list_visible_records(&TARGETING_CRITERION, "audience", audience)?;
+    let mut ids: Vec<i64> = criteria
+        .iter()
+        .filter_map(|one| one.int("line_item_id"))
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut by_campaign: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
+    for item in load_records(desk, &LINE_ITEM, &ids)? {
+        let campaign = item.int("campaign_id").unwrap_or(0);
+        if item.level != RecordVisibility::Hidden && campaign > after {
+            by_campaign.entry(campaign).or_default().push(item);
+        }
+    }
+    Ok(by_campaign)
+}
+
+fn load_records(
+    desk: &mut AccountContext<'_, '_>,
+    of: &'static crate::declaration::Resource,
+    ids: &[i64],
+) -> Result<Vec<AdsRecord>, Error> {
+    let rows = records::find_by_ids(desk.tx, of.name, ids)?;
+    let all: Result<Vec<AdsRecord>, _> = rows
+        .iter()
+        .map(|row| AdsRecord::from_stored(of, row))
+        .collect();
+    Ok(all?)
+}
+
+/// Looks at every line item that targets an audience, after that became targetable or ceased to be.
+pub fn refresh_targeting_line_items(tx: &mut Tx<'_>, audience: i64) -> Result<(), Error> {
+    let mut items: BTreeSet<(i64, i64)> = BTreeSet::new();
+    for row in records::list_all_by_field(tx, TARGETING_CRITERION.name, ("audience", audience))? {
+        let criterion = AdsRecord::from_stored(&TARGETING_CRITERION, &row)?;
+        let item = criterion.int("line_item_id").unwrap_or(0);
+        items.insert((criterion.account_id, item));
+    }
+    for (account, item) in items {
+        records::lock(tx, ACCOUNT.name, account)?;
+        if let Some(account) = accounts::find(tx, account)? {
+            let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
+            refresh_line_item_reach(&mut desk, item)?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes whether a line item has lost the last audience that it could be shown to.
+pub fn refresh_line_item_reach(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<(), Error> {
+    let mut audiences = Vec::new();
+    for kind in ["CUSTOM_AUDIENCE", "CUSTOM_AUDIENCE_EXPANDED"] {
+        for one in
+            desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))?
+        {
+            if one.text("operator_type") == "EQ" && one.text("targeting_type") == kind {
+                audiences.extend(one.int("audience"));
+            }
+        }
+    }
+    let targetable = |record: &AdsRecord| record.flag("targetable") && !record.deleted;
+    let reaches = load_records(desk, &CUSTOM_AUDIENCE, &audiences)?;
+    let unreached = !audiences.is_empty() && !reaches.iter().any(targetable);
+    line_items::set_unreached(desk, item, unreached)
+}

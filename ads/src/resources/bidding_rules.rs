@@ -1,0 +1,125 @@
+//! Least and highest bids by currency (contract §9.1).
+
+use base::refusal::AdsProblem;
+use serde_json::{Value, json};
+
+use crate::declaration::{FieldSpec, ReferenceList};
+use crate::field_kind::FieldKind;
+
+/// What bids and budgets of a currency keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BidBounds {
+    /// The least bid.
+    pub min: i64,
+    /// The highest bid.
+    pub max: i64,
+    /// What every amount is a multiple of.
+    pub step: i64,
+}
+
+/// Every currency, ordered by its code (ISO 4217).
+pub const CURRENCIES: &[&str] = &[
+    "AED", "AFN", "ALL", "AMD", "ANG", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT",
+    "BGN", "BHD", "BIF", "BMD", "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD",
+    "CDF", "CHF", "CLP", "CNY", "COP", "CRC", "CUP", "CVE", "CZK", "DJF", "DKK", "DOP", "DZD",
+    "EGP", "ERN", "ETB", "EUR", "FJD", "FKP", "GBP", "GEL", "GHS", "GIP", "GMD", "GNF", "GTQ",
+    "GYD", "HKD", "HNL", "HTG", "HUF", "IDR", "ILS", "INR", "IQD", "IRR", "ISK", "JMD", "JOD",
+    "JPY", "KES", "KGS", "KHR", "KMF", "KPW", "KRW", "KWD", "KYD", "KZT", "LAK", "LBP", "LKR",
+    "LRD", "LSL", "LYD", "MAD", "MDL", "MGA", "MKD", "MMK", "MNT", "MOP", "MRU", "MUR", "MVR",
+    "MWK", "MXN", "MYR", "MZN", "NAD", "NGN", "NIO", "NOK", "NPR", "NZD", "OMR", "PAB", "PEN",
+    "PGK", "PHP", "PKR", "PLN", "PYG", "QAR", "RON", "RSD", "RUB", "RWF", "SAR", "SBD", "SCR",
+    "SDG", "SEK", "SGD", "SHP", "SLE", "SOS", "SRD", "SSP", "STN", "SVC", "SYP", "SZL", "THB",
+    "TJS", "TMT", "TND", "TOP", "TRY", "TTD", "TWD", "TZS", "UAH", "UGX", "USD", "UYU", "UZS",
+    "VEF", "VES", "VND", "VUV", "WST", "XAF", "XCD", "XOF", "XPF", "YER", "ZAR", "ZMW", "ZWL",
+];
+
+const WITHOUT_DECIMALS: &[&str] = &[
+    "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV",
+    "XAF", "XOF", "XPF",
+];
+const THREE_DECIMALS: &[&str] = &["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
+
+/// The list of them.
+pub static REFERENCES: &[ReferenceList] = &[ReferenceList {
+    id: "getAdsBiddingRules",
+    path: "/bidding_rules",
+    summary: "Least and highest bids.",
+    filters: &[(
+        FieldSpec::new("currency", FieldKind::OneOf(CURRENCIES)),
+        "currency",
+    )],
+    rows: list_bidding_rules,
+    always_counts: true,
+    data_type: "bidding_rule",
+    ..ReferenceList::DEFAULT
+}];
+
+/// What bids and budgets of a currency keep.
+pub fn bid_bounds(currency: &str) -> BidBounds {
+    let (step, most) = if WITHOUT_DECIMALS.contains(&currency) {
+        (1_000_000, 100_000_000_000)
+    } else if THREE_DECIMALS.contains(&currency) {
+        (1_000, 1_000_000_000)
+    } else {
+        (10_000, 1_000_000_000)
+    };
+    BidBounds {
+        min: step,
+        max: most,
+        step,
+    }
+}
+
+/// Whether an amount is one that a currency has.
+pub fn validate_amount(
+    name: &'static str,
+    amount: Option<i64>,
+    currency: &str,
+) -> Result<(), AdsProblem> {
+    let step = bid_bounds(currency).step;
+    match amount {
+        Some(amount) if amount % step != 0 => {
+            let message = format!("Expected a multiple of {step} for {name}, got {amount}");
+            Err(AdsProblem::invalid_parameter(name, amount, message)
+                .with_code("INVALID_DENOMINATION"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a bid is one that a currency allows.
+pub fn validate_bid(
+    name: &'static str,
+    bid: Option<i64>,
+    currency: &str,
+) -> Result<(), AdsProblem> {
+    let BidBounds {
+        min: least,
+        max: most,
+        ..
+    } = bid_bounds(currency);
+    match bid {
+        Some(bid) if !(least..=most).contains(&bid) => {
+            let message = format!("Expected a bid in {least}..{most} for {name}, got {bid}");
+            Err(AdsProblem::invalid_parameter(name, bid, message))
+        }
+        _ => validate_amount(name, bid, currency),
+    }
+}
+
+fn list_bidding_rules() -> Vec<Value> {
+    let of = |currency: &&str| {
+        let BidBounds {
+            min: least,
+            max: most,
+            step,
+        } = bid_bounds(currency);
+        json!({
+            "currency": currency,
+            "minimum_cpe_bid_local_micro": least,
+            "maximum_cpe_bid_local_micro": most,
+            "minimum_denomination": step,
+        })
+    };
+    CURRENCIES.iter().map(of).collect()
+}

@@ -1,0 +1,193 @@
+//! A post that is published at once, in the name of a user of the account (contract §4.11).
+
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};
+use network::posts::{NewPost, PostAuthor, create};
+use serde_json::Value;
+use view::StatusForm;
+
+use crate::access::RequiredRole;
+use crate::account_context::AccountContext;
+use crate::declaration::{CustomOperation, FieldSpec, ResourceVerb};
+use crate::engine::ensure_valid_params;
+use crate::field_kind::FieldKind;
+use crate::output::OperationOutput;
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::request::CONSOLE_APP_ID;
+use crate::resources::account_posts::{self, ACCOUNT_POST, CONVERSATION_SETTINGS};
+use crate::resources::compositions::{
+    media_keys_field, reply_settings, text_field, validate_composition,
+};
+use crate::resources::media_library;
+use crate::resources::posts::{self, PostWithAccountRecord, TRIM_USER};
+
+/// It, alone.
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
+    "POST",
+    "createAdsPost",
+    "<post>",
+    "Publishes a post in the name of a user of the account.",
+    publish_post,
+)
+.requires_role(RequiredRole::PostWriter)
+.params(&[
+    FieldSpec::new("as_user_id", FieldKind::Long).required(),
+    text_field(),
+    FieldSpec::text("card_uri", 1, 64),
+    FieldSpec::one_of("conversation_settings", CONVERSATION_SETTINGS).default_word("EVERYONE"),
+    media_keys_field(),
+    FieldSpec::text("name", 1, 80),
+    FieldSpec::new("nullcast", FieldKind::Bool).default_flag(true),
+    TRIM_USER,
+    FieldSpec::new("post_mode", FieldKind::OneOf(&["compat", "extended"]))
+        .legacy_name("tweet_mode"),
+    FieldSpec::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]),
+    FieldSpec::url("video_cta_value"),
+    FieldSpec::text("video_description", 1, 200),
+    FieldSpec::text("video_title", 1, 70),
+])];
+
+/// What of it is put down as it was sent.
+const RECORDED_FIELDS: &[&str] = &[
+    "as_user_id",
+    "text",
+    "card_uri",
+    "conversation_settings",
+    "media_keys",
+    "name",
+    "nullcast",
+    "video_cta",
+    "video_cta_value",
+];
+
+fn publish_post(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+) -> Result<OperationOutput, Error> {
+    ensure_valid_params(given)?;
+    validate_call_to_action(given)?;
+    let mut record = AdsRecord::new(&ACCOUNT_POST, 0, desk.account_id()?, desk.now());
+    let mut sent = Vec::new();
+    for name in RECORDED_FIELDS.iter().copied() {
+        if let Some(value) = given.get(name) {
+            record.set(name, value.clone());
+            sent.push(name);
+        }
+    }
+    let mut change = RecordChange {
+        verb: ResourceVerb::Create,
+        record,
+        before: None,
+        sent_fields: sent,
+    };
+    validate_composition(desk, &mut change)?;
+    let mut record = change.record;
+    apply_video_details(desk, given, &mut record)?;
+    let seen = if desk.account()?.record.flag("sandbox") {
+        let id: PostId = desk.tx.next_id();
+        account_posts::record_published_post(desk, &record, id)?;
+        posts::find_by_ids(desk, "PUBLISHED", &[id.get()])?.pop()
+    } else {
+        let post = create_platform_post(desk, &record)?;
+        account_posts::record_published_post(desk, &record, post.id)?;
+        let said = account_posts::find_by_post(desk, post.id.get())?;
+        Some(PostWithAccountRecord::from_published(post, said))
+    };
+    let form = StatusForm {
+        extended: given.text("post_mode") == Some("extended"),
+        trim_user: given.flag("trim_user"),
+    };
+    let shown = posts::render_posts(desk, seen.into_iter().collect(), form)?;
+    Ok(OperationOutput::from_value(
+        shown.get(0).unwrap_or(&Value::Null),
+    ))
+}
+
+/// What calls to something says where that is, and the other way round.
+fn validate_call_to_action(given: &ParsedParams) -> Result<(), AdsProblem> {
+    for (one, other) in [
+        ("video_cta", "video_cta_value"),
+        ("video_cta_value", "video_cta"),
+    ] {
+        if given.has(one) && !given.has(other) {
+            return Err(AdsProblem {
+                location: ProblemLocation::Parameter(other.into()),
+                ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{one} needs {other}"))
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What is said of a video stays with it in the library; what it calls to, with the post. Of
+/// anything else nothing of that is said.
+fn apply_video_details(
+    desk: &mut AccountContext<'_, '_>,
+    given: &ParsedParams,
+    record: &mut AdsRecord,
+) -> Result<(), Error> {
+    let keys = record.texts("media_keys");
+    let video = keys
+        .first()
+        .filter(|key| !key.starts_with("3_") && !key.starts_with("16_"));
+    let Some(key) = video.map(|key| (*key).to_owned()) else {
+        record.set("video_cta", Value::Null);
+        record.set("video_cta_value", Value::Null);
+        return Ok(());
+    };
+    let Some(mut media) = media_library::find_library_media(desk, &key)? else {
+        return Ok(());
+    };
+    let mut said = false;
+    for (sent, name) in [
+        ("video_title", "title"),
+        ("video_description", "description"),
+    ] {
+        if let Some(value) = given.get(sent) {
+            media.set(name, value.clone());
+            said = true;
+        }
+    }
+    if said {
+        media.updated_at = desk.now();
+        desk.save_record(&media)?;
+    }
+    Ok(())
+}
+
+fn create_platform_post(
+    desk: &mut AccountContext<'_, '_>,
+    record: &AdsRecord,
+) -> Result<store::posts::Post, Error> {
+    let author = PostAuthor {
+        user_id: UserId::new(record.int("user_id").unwrap_or(0)),
+        app_id: desk.caller.app.filter(|app| *app != CONSOLE_APP_ID),
+        self_serve: false,
+    };
+    let keys = record.texts("media_keys");
+    let keys = keys.iter().filter_map(|key| key.split_once('_'));
+    let new = NewPost {
+        text: record.text("text").to_owned(),
+        media_ids: keys.filter_map(|(_, id)| Id::parse(id)).collect(),
+        nullcast: record.flag("nullcast"),
+        card_uri: record.text("card_uri").to_owned(),
+        reply_settings: reply_settings(record.text("conversation_settings")).to_owned(),
+        ..NewPost::default()
+    };
+    create(desk.tx, &author, &new).map_err(|stop| match stop {
+        Error::Refused(Refusal::Forbidden {
+            code: Some(187), ..
+        }) => {
+            let message = "The user has posted the same within the last day";
+            let name = VocabularyWord::same_in_both("text").name_in(desk.caller.speech);
+            AdsProblem {
+                location: ProblemLocation::Parameter(name.into()),
+                ..AdsProblem::new("DUPLICATE_TWEET", message)
+            }
+            .into()
+        }
+        other => other,
+    })
+}

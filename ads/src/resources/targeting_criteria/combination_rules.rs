@@ -1,0 +1,237 @@
+//! What must hold of a line item's criteria together, after all changes of a request are made.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::Error;
+use base::refusal::AdsProblem;
+use serde_json::Value;
+
+use super::list_by_type;
+use crate::account_context::AccountContext;
+use crate::declaration::ResourceVerb;
+use crate::option_catalog;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::resources::categories::incomplete_content_categories;
+use crate::resources::targeting_options::find_country;
+
+/// A rule, and the types of criteria that it is about.
+struct CombinationRule {
+    types: &'static [&'static str],
+    /// Criteria that cannot be there with the others, and why.
+    check: fn(&mut AccountContext<'_, '_>, i64) -> Result<CombinationProblems, Error>,
+}
+
+type CombinationProblems = Vec<(i64, AdsProblem)>;
+
+const RULES: &[CombinationRule] = &[
+    CombinationRule {
+        types: &["TV_SHOW", "LOCATION"],
+        check: check_tv_show_locations,
+    },
+    CombinationRule {
+        types: &[
+            "CAMPAIGN_ENGAGEMENT",
+            "CAMPAIGN_ENGAGEMENT_LOOKALIKE",
+            "USER_ENGAGEMENT",
+            "USER_ENGAGEMENT_LOOKALIKE",
+            "ENGAGEMENT_TYPE",
+        ],
+        check: check_engagement_type,
+    },
+    CombinationRule {
+        types: &["PLATFORM", "DEVICE"],
+        check: check_platform_device_overlap,
+    },
+    CombinationRule {
+        types: &["IAB_CATEGORY"],
+        check: check_whole_content_categories,
+    },
+];
+
+/// What is wrong with each of some changes, by what their line items' criteria have become.
+pub(super) fn validate_combinations(
+    desk: &mut AccountContext<'_, '_>,
+    changes: &[RecordChange],
+) -> Result<Vec<Vec<AdsProblem>>, Error> {
+    let mut by_item: BTreeMap<i64, Vec<(usize, &RecordChange)>> = BTreeMap::new();
+    for (place, change) in changes.iter().enumerate() {
+        let item = change.record.int("line_item_id").unwrap_or(0);
+        by_item.entry(item).or_default().push((place, change));
+    }
+    let mut all: Vec<Vec<AdsProblem>> = changes.iter().map(|_| Vec::new()).collect();
+    for (item, own) in by_item {
+        for rule in RULES {
+            let touched = own.iter().filter(|(_, change)| {
+                let kind = change.record.text("targeting_type");
+                rule.types.contains(&kind)
+            });
+            let touched: Vec<(usize, &RecordChange)> = touched.copied().collect();
+            if touched.is_empty() {
+                continue;
+            }
+            for (place, problem) in assign_problems(&touched, (rule.check)(desk, item)?) {
+                if let Some(problems) = all.get_mut(place) {
+                    problems.push(problem);
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Which changes what is wrong follows from: those that made it; where it was there before, those
+/// that took away what it needs.
+fn assign_problems(
+    touched: &[(usize, &RecordChange)],
+    wrong: CombinationProblems,
+) -> AssignedProblems {
+    let maker = |criterion: i64| {
+        let mut makers = touched
+            .iter()
+            .filter(|(_, change)| change.verb != ResourceVerb::Delete);
+        let found = makers.find(|(_, change)| change.record.id == criterion);
+        found.map(|(place, _)| *place)
+    };
+    let made: AssignedProblems = wrong
+        .iter()
+        .filter_map(|(criterion, problem)| Some((maker(*criterion)?, problem.clone())))
+        .collect();
+    if !made.is_empty() {
+        return made;
+    }
+    let Some((_, first)) = wrong.into_iter().next() else {
+        return Vec::new();
+    };
+    let all = touched.iter().map(|(place, _)| (*place, first.clone()));
+    all.collect()
+}
+
+type AssignedProblems = Vec<(usize, AdsProblem)>;
+
+fn value_problem(one: &AdsRecord, message: impl Into<String>) -> (i64, AdsProblem) {
+    let problem = AdsProblem::invalid_attribute("targeting_value", message);
+    (one.id, problem)
+}
+
+/// A show is targeted where it can be seen: the line item targets a place in one of its markets.
+fn check_tv_show_locations(
+    desk: &mut AccountContext<'_, '_>,
+    item: i64,
+) -> Result<CombinationProblems, Error> {
+    let shows = list_by_type(desk, item, "TV_SHOW")?;
+    if shows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut countries = BTreeSet::new();
+    for place in list_by_type(desk, item, "LOCATION")? {
+        countries.extend(find_country(desk.tx, place.text("targeting_value"))?);
+    }
+    let mut wrong = Vec::new();
+    for show in &shows {
+        if countries.is_empty() {
+            let (id, problem) = value_problem(show, "The line item must target a location first");
+            wrong.push((id, problem.with_code("INVALID_TV_SHOW_LOCATIONS")));
+            continue;
+        }
+        let choice = option_catalog::find(desk.tx, "TV_SHOW", show.text("targeting_value"))?;
+        let is_seen = choice.is_none_or(|choice| {
+            let locales = choice.detail_texts("locales").into_iter();
+            let mut markets = locales.filter_map(|locale| locale.split('-').nth(1));
+            markets.any(|market| countries.contains(&market.to_ascii_uppercase()))
+        });
+        if !is_seen {
+            let message = "The show is seen in none of the locations that the line item targets";
+            let (id, problem) = value_problem(show, message);
+            wrong.push((id, problem.with_code("TV_SHOW_OUTSIDE_MARKET")));
+        }
+    }
+    Ok(wrong)
+}
+
+fn check_engagement_type(
+    desk: &mut AccountContext<'_, '_>,
+    item: i64,
+) -> Result<CombinationProblems, Error> {
+    if !list_by_type(desk, item, "ENGAGEMENT_TYPE")?.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut wrong = Vec::new();
+    for kind in [
+        "CAMPAIGN_ENGAGEMENT",
+        "CAMPAIGN_ENGAGEMENT_LOOKALIKE",
+        "USER_ENGAGEMENT",
+        "USER_ENGAGEMENT_LOOKALIKE",
+    ] {
+        let message = format!("{kind} needs an ENGAGEMENT_TYPE at the line item");
+        let problem = AdsProblem::invalid_attribute("targeting_type", message);
+        let all = list_by_type(desk, item, kind)?.into_iter();
+        wrong.extend(all.map(|one| (one.id, problem.clone())));
+    }
+    Ok(wrong)
+}
+
+/// The platform that a device runs, as criteria name it; none where that is not known.
+pub(super) fn device_platform(
+    desk: &mut AccountContext<'_, '_>,
+    device: &str,
+) -> Result<Option<&'static str>, Error> {
+    let choice = option_catalog::find(desk.tx, "DEVICE", device)?;
+    let details = choice.map(|choice| choice.details).unwrap_or_default();
+    let system = details.get("os_type").and_then(Value::as_str);
+    Ok(match system.map(str::to_ascii_uppercase).as_deref() {
+        Some("IOS") => Some("0"),
+        Some("ANDROID") => Some("1"),
+        _ => None,
+    })
+}
+
+fn check_platform_device_overlap(
+    desk: &mut AccountContext<'_, '_>,
+    item: i64,
+) -> Result<CombinationProblems, Error> {
+    let platforms = list_by_type(desk, item, "PLATFORM")?;
+    if platforms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut wrong = Vec::new();
+    for device in list_by_type(desk, item, "DEVICE")? {
+        let narrow = device_platform(desk, device.text("targeting_value"))?;
+        let broader = platforms
+            .iter()
+            .filter(|platform| Some(platform.text("targeting_value")) == narrow);
+        for platform in broader {
+            let message = "The line item targets a platform, or single devices of it, and not both";
+            wrong.push(value_problem(platform, message));
+            wrong.push(value_problem(&device, message));
+        }
+    }
+    Ok(wrong)
+}
+
+/// Categories of content are targeted, or left out, as whole sets.
+fn check_whole_content_categories(
+    desk: &mut AccountContext<'_, '_>,
+    item: i64,
+) -> Result<CombinationProblems, Error> {
+    let all = list_by_type(desk, item, "IAB_CATEGORY")?;
+    let mut wrong = Vec::new();
+    for operator in ["EQ", "NE"] {
+        let same = |one: &&AdsRecord| one.text("operator_type") == operator;
+        let values: Vec<&str> = all
+            .iter()
+            .filter(same)
+            .map(|one| one.text("targeting_value"))
+            .collect();
+        let astray = incomplete_content_categories(&values);
+        let parts = all
+            .iter()
+            .filter(same)
+            .filter(|one| astray.contains(&one.text("targeting_value")));
+        wrong.extend(parts.map(|one| {
+            let message = "All categories of a kind of content are targeted together";
+            value_problem(one, message)
+        }));
+    }
+    Ok(wrong)
+}

@@ -1,0 +1,162 @@
+//! What a serving client is given with something to show, and gives back with what became of it. It
+//! says everything about the impression, and is signed: nothing is stored until it is reported.
+
+use base::Time;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use store::ledger::{AdEntity, Placement, ViewerTraits};
+
+/// How long an impression may be reported.
+const VIEW_WINDOW_MS: i64 = 3_600_000;
+/// How long what was done with it may be.
+const ENGAGEMENT_WINDOW_MS: i64 = 86_400_000;
+
+/// An impression that may come about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdImpression {
+    /// Its id.
+    pub id: i64,
+    /// The line item.
+    pub line_item_id: i64,
+    /// What kind of thing is shown.
+    pub creative: AdEntity,
+    /// Which of them.
+    pub creative_id: i64,
+    /// The post or user that it shows; 0 where it shows neither.
+    pub subject: i64,
+    /// Who sees it.
+    pub viewer: i64,
+    /// Where.
+    pub placement: Placement,
+    /// What is known of the viewer.
+    pub viewer_traits: ViewerTraits,
+    /// What the auction came to.
+    pub price: i64,
+    /// When it was asked for.
+    pub requested_at: Time,
+}
+
+impl AdImpression {
+    /// Until when it may be shown.
+    pub const fn viewable_until(&self) -> Time {
+        self.requested_at.plus_ms(VIEW_WINDOW_MS)
+    }
+
+    /// Until when anything may be done with it.
+    pub const fn engageable_until(&self) -> Time {
+        self.requested_at.plus_ms(ENGAGEMENT_WINDOW_MS)
+    }
+
+    /// Writes it.
+    pub fn encode(&self, key: &[u8; 32]) -> String {
+        let looks = &self.viewer_traits;
+        let body = json!([
+            self.id,
+            self.line_item_id,
+            self.creative.to_number(),
+            self.creative_id,
+            self.subject,
+            self.viewer,
+            self.placement.to_number(),
+            self.price,
+            self.requested_at.ms(),
+            looks.platform,
+            looks.country,
+            looks.metro,
+            looks.age,
+            looks.gender,
+        ]);
+        let body = BASE64_URL_SAFE_NO_PAD.encode(body.to_string());
+        let tag = BASE64_URL_SAFE_NO_PAD.encode(sign_body(key, &body));
+        format!("{body}.{tag}")
+    }
+
+    /// Reads one that was written here; nothing else.
+    pub fn decode(key: &[u8; 32], token: &str) -> Option<Self> {
+        let (body, tag) = token.split_once('.')?;
+        let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?;
+        impression_mac(key, body)?.verify_slice(&tag).ok()?;
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(body).ok()?;
+        let parts: Vec<Value> = serde_json::from_slice(&bytes).ok()?;
+        let number = |place: usize| parts.get(place).and_then(Value::as_i64);
+        let text = |place: usize| {
+            let text = parts.get(place).and_then(Value::as_str);
+            text.unwrap_or_default().to_owned()
+        };
+        Some(Self {
+            id: number(0)?,
+            line_item_id: number(1)?,
+            creative: AdEntity::from_number(number(2)?)?,
+            creative_id: number(3)?,
+            subject: number(4)?,
+            viewer: number(5)?,
+            placement: Placement::from_number(number(6)?)?,
+            price: number(7)?,
+            requested_at: Time::from_ms(number(8)?),
+            viewer_traits: ViewerTraits {
+                platform: number(9),
+                country: text(10),
+                metro: text(11),
+                age: number(12),
+                gender: number(13),
+            },
+        })
+    }
+}
+
+fn impression_mac(key: &[u8; 32], body: &str) -> Option<Hmac<Sha256>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
+    mac.update(b"ads impression");
+    mac.update(body.as_bytes());
+    Some(mac)
+}
+
+fn sign_body(key: &[u8; 32], body: &str) -> Vec<u8> {
+    let tag = impression_mac(key, body).map(|mac| mac.finalize().into_bytes().to_vec());
+    tag.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+    use store::ledger::{AdEntity, Placement, ViewerTraits};
+
+    use super::AdImpression;
+
+    #[test]
+    fn a_token_is_read_as_it_was_written_and_not_otherwise() {
+        let one = AdImpression {
+            id: 1 << 60,
+            line_item_id: 7,
+            creative: AdEntity::PromotedPost,
+            creative_id: 8,
+            subject: 9,
+            viewer: -5,
+            placement: Placement::Timeline,
+            viewer_traits: ViewerTraits {
+                country: "PT".to_owned(),
+                age: Some(25),
+                ..ViewerTraits::default()
+            },
+            price: 10_000,
+            requested_at: Time::from_ms(5),
+        };
+        let key = [7; 32];
+        let token = one.encode(&key);
+        assert_eq!(AdImpression::decode(&key, &token), Some(one));
+        assert_eq!(AdImpression::decode(&[8; 32], &token), None);
+        let (body, tag) = token.split_once('.').unwrap();
+        for text in [
+            "",
+            ".",
+            body,
+            &format!("{body}A.{tag}"),
+            &format!("{body}."),
+        ] {
+            assert_eq!(AdImpression::decode(&key, text), None, "{text}");
+        }
+    }
+}

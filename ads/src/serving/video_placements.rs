@@ -1,0 +1,84 @@
+//! At whose videos a line item is shown that goes before them (contract §8.10).
+
+use base::{Error, PostId};
+use store::posts::PostState;
+
+use super::AdRequest;
+use crate::account_context::AccountContext;
+use crate::record::AdsRecord;
+use crate::resources::targeting_criteria::TARGETING_CRITERION;
+use crate::resources::{categories, curated_categories, line_item_curated_categories, publishers};
+
+/// Whether a line item may go where it is asked for: what goes before videos needs one, of a
+/// publisher whom the line item is about.
+pub(super) fn fits_video_placement(
+    desk: &mut AccountContext<'_, '_>,
+    item: &AdsRecord,
+    ask: &AdRequest,
+) -> Result<bool, Error> {
+    if item.text("objective") != "PREROLL_VIEWS" {
+        return Ok(true);
+    }
+    let Some(video) = ask.video_post_id else {
+        return Ok(false);
+    };
+    let post = store::posts::find_by_id(desk.tx, PostId::new(video))?;
+    let plays = |keys: &str| {
+        keys.split(',')
+            .any(|key| key.starts_with("7_") || key.starts_with("13_"))
+    };
+    let post = post.filter(|post| post.state == PostState::Live && plays(&post.media_keys));
+    let Some(author) = post.map(|post| post.author_id) else {
+        return Ok(false);
+    };
+    let publisher = publishers::find_by_user(desk.tx, author)?;
+    let Some(publisher) = publisher.filter(|one| !one.flag("monetization_restricted")) else {
+        return Ok(false);
+    };
+    let criteria = desk.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
+    let of = |kind: &str, operator: &str| -> Vec<&str> {
+        let all = criteria.iter().filter(|one| {
+            one.text("targeting_type") == kind && one.text("operator_type") == operator
+        });
+        all.map(|one| one.text("targeting_value")).collect()
+    };
+    let name = author.to_string();
+    if of("CONTENT_PUBLISHER_USER", "NE").contains(&name.as_str()) {
+        return Ok(false);
+    }
+    let content = publisher.texts("content_category_ids");
+    let covers = |asked: &[&str]| {
+        let sets = content
+            .iter()
+            .filter_map(|id| categories::content_iab_categories(id));
+        let mut sets = sets.filter(|set| !set.is_empty());
+        sets.any(|set| set.iter().all(|one| asked.contains(one)))
+    };
+    if covers(&of("IAB_CATEGORY", "NE")) {
+        return Ok(false);
+    }
+    let asked = of("IAB_CATEGORY", "EQ");
+    let curated = is_in_curated_set(desk, item, author.get())?;
+    Ok(match curated {
+        Some(holds) => holds,
+        None => asked.is_empty() || covers(&asked),
+    })
+}
+
+/// Whether the line item's set of publishers holds one; nothing where it has no set.
+fn is_in_curated_set(
+    desk: &mut AccountContext<'_, '_>,
+    item: &AdsRecord,
+    author: i64,
+) -> Result<Option<bool>, Error> {
+    let Some(link) = line_item_curated_categories::find_by_line_item(desk, item.id)? else {
+        return Ok(None);
+    };
+    let id = link.int("curated_category_id").unwrap_or(0);
+    let set = curated_categories::find(desk.tx, id)?;
+    let holds = set.is_some_and(|set| {
+        let mut all = set.items("publisher_user_ids").iter();
+        all.any(|one| one.as_i64() == Some(author))
+    });
+    Ok(Some(holds))
+}

@@ -1,0 +1,204 @@
+//! How much is told of how many people an advertiser's list comes to: never so much that one person
+//! more or less can be read from it (docs/decisions, "What is told of an audience's size").
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// How discreet a server is.
+#[derive(Clone, Copy)]
+pub struct SizeDisclosure {
+    /// Nothing is told of fewer than these.
+    pub min_size: i64,
+    /// What nobody else knows.
+    pub key: [u8; 32],
+}
+
+impl std::fmt::Debug for SizeDisclosure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Discretion")
+            .field("least", &self.min_size)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for SizeDisclosure {
+    /// Tells everything: of worlds in which everyone is made up.
+    fn default() -> Self {
+        Self {
+            min_size: 1,
+            key: [0; 32],
+        }
+    }
+}
+
+/// Some users: how many, and a mark that other users would have another of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AudienceSize {
+    count: i64,
+    fingerprint: u64,
+}
+
+/// What is told of a crowd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DisclosedSize {
+    /// That there are so many, exactly.
+    Exact(i64),
+    /// That there are about so many.
+    Approximate(i64),
+    /// That there are fewer than so many.
+    FewerThan(i64),
+}
+
+impl DisclosedSize {
+    /// The number that is shown; none of too few.
+    pub const fn displayed_count(self) -> Option<i64> {
+        match self {
+            Self::Exact(count) | Self::Approximate(count) => Some(count),
+            Self::FewerThan(_) => None,
+        }
+    }
+}
+
+impl SizeDisclosure {
+    /// Users as a crowd. Their order does not matter.
+    pub fn measure_audience(&self, users: impl IntoIterator<Item = i64>) -> AudienceSize {
+        let half = |bytes: &[u8]| {
+            let first = bytes.first_chunk::<8>().copied().unwrap_or_default();
+            u64::from_be_bytes(first)
+        };
+        let (one, other) = self.key.split_at(16);
+        let keys = (half(one), half(other));
+        let mut crowd = AudienceSize::default();
+        for user in users {
+            crowd.count += 1;
+            let mixed = mix_bits(mix_bits(user.cast_unsigned() ^ keys.0) ^ keys.1);
+            crowd.fingerprint = crowd.fingerprint.wrapping_add(mixed);
+        }
+        crowd
+    }
+
+    /// What is told of a crowd: a multiple of a step. Where one step ends and the next begins is
+    /// another for every crowd and always the same for one, so that neither asking again nor trying
+    /// out others tells whether a crowd is one larger.
+    pub fn disclose_size(&self, crowd: AudienceSize) -> DisclosedSize {
+        if self.min_size <= 1 {
+            return DisclosedSize::Exact(crowd.count);
+        }
+        let step = self.rounding_step(crowd.count);
+        let offset = self.secret_offset(crowd).rem_euclid(step);
+        let told = (crowd.count - offset).div_euclid(step) * step;
+        if told >= self.min_size {
+            DisclosedSize::Approximate(told)
+        } else {
+            DisclosedSize::FewerThan(
+                self.min_size
+                    .saturating_add(self.rounding_step(self.min_size)),
+            )
+        }
+    }
+
+    /// Half of the least, and once that is more, two digits that tell something.
+    fn rounding_step(&self, count: i64) -> i64 {
+        let digits = count.max(1).ilog10();
+        (self.min_size / 2).max(10_i64.pow(digits.saturating_sub(1)))
+    }
+
+    /// A number that belongs to a crowd and that nobody can foretell.
+    fn secret_offset(&self, crowd: AudienceSize) -> i64 {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else {
+            // A key of any length is taken.
+            return 0;
+        };
+        mac.update(b"crowd\0");
+        mac.update(&crowd.count.to_be_bytes());
+        mac.update(&crowd.fingerprint.to_be_bytes());
+        let bytes = mac.finalize().into_bytes();
+        let first = bytes.first_chunk::<8>().copied().unwrap_or_default();
+        i64::from_be_bytes(first) & i64::MAX
+    }
+}
+
+/// Spreads the bits of a number over all of them.
+const fn mix_bits(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DisclosedSize, SizeDisclosure};
+
+    const DISCREET: SizeDisclosure = SizeDisclosure {
+        min_size: 100,
+        key: [7; 32],
+    };
+
+    fn told(users: impl IntoIterator<Item = i64>) -> DisclosedSize {
+        DISCREET.disclose_size(DISCREET.measure_audience(users))
+    }
+
+    #[test]
+    fn nothing_is_told_of_too_few_and_all_where_everyone_is_made_up() {
+        assert_eq!(told(0..99), DisclosedSize::FewerThan(150));
+        assert_eq!(told([]), DisclosedSize::FewerThan(150));
+        assert!(told(0..149).displayed_count().is_some());
+        let open = SizeDisclosure::default();
+        assert_eq!(
+            open.disclose_size(open.measure_audience(0..3)),
+            DisclosedSize::Exact(3)
+        );
+        assert_eq!(
+            open.disclose_size(open.measure_audience([])),
+            DisclosedSize::Exact(0)
+        );
+    }
+
+    #[test]
+    fn what_is_told_is_round_not_too_much_and_near() {
+        for (count, step) in [
+            (160, 50),
+            (999, 50),
+            (1_234, 100),
+            (70_000, 1_000),
+            (123_456, 10_000),
+        ] {
+            let DisclosedSize::Approximate(shown) = told(0..count) else {
+                panic!("{count}");
+            };
+            assert_eq!(shown % step, 0, "{shown} of {count}");
+            assert!(
+                (count - 2 * step < shown) && shown <= count,
+                "{shown} of {count}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_same_people_are_told_alike_in_whatever_order_and_however_often() {
+        for count in 100..150 {
+            let forth = told(0..count);
+            assert_eq!(forth, told((0..count).rev()), "{count}");
+            assert_eq!(forth, told(0..count), "{count}");
+        }
+    }
+
+    #[test]
+    fn one_more_moves_the_edge_and_no_trial_with_others_finds_it() {
+        // Of a hundred and more, some are told and some are not, as it falls out.
+        let is_told =
+            |first: i64, count: i64| told(first..first + count).displayed_count().is_some();
+        let share = |count| {
+            (0..1_000)
+                .filter(|first| is_told(first * 1_000, count))
+                .count()
+        };
+        let (few, many) = (share(110), share(140));
+        assert!((120..320).contains(&few), "{few}");
+        assert!((700..920).contains(&many), "{many}");
+        // Whoever tries with people known to be there learns nothing about others: next to each
+        // other lie crowds of the same size of which one is told and one is not.
+        let differ = (0..1_000).filter(|first| is_told(*first, 125) != is_told(*first + 1, 125));
+        assert!(differ.count() > 300);
+    }
+}

@@ -1,0 +1,87 @@
+//! Days and hours as they are in an account's time zone.
+
+use base::Time;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+const HOUR: i64 = 3_600_000;
+const DAY: i64 = 86_400_000;
+
+/// A time zone, by its IANA name; one that is not known is UTC.
+#[derive(Clone, Debug)]
+pub struct AccountTimeZone(TimeZone);
+
+impl AccountTimeZone {
+    /// The zone with a name.
+    pub fn from_name(name: &str) -> Self {
+        Self(TimeZone::get(name).unwrap_or(TimeZone::UTC))
+    }
+
+    /// Whether there is a zone of this name.
+    pub fn is_known(name: &str) -> bool {
+        TimeZone::get(name).is_ok()
+    }
+
+    /// How far its clocks are ahead of UTC at a moment, in milliseconds.
+    pub fn utc_offset_ms(&self, at: Time) -> i64 {
+        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
+        i64::from(self.0.to_offset(moment).seconds()) * 1000
+    }
+
+    /// How long after the full hour of UTC its hours begin.
+    pub fn hour_shift_ms(&self, at: Time) -> i64 {
+        (-self.utc_offset_ms(at)).rem_euclid(HOUR)
+    }
+
+    /// The day that a moment is in: its beginning, and that of the next.
+    pub fn day_bounds(&self, at: Time) -> (Time, Time) {
+        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
+        let here = moment.to_zoned(self.0.clone());
+        let from = here.start_of_day().map(|day| day.timestamp());
+        let to = here.tomorrow().and_then(|next| next.start_of_day());
+        if let (Ok(from), Ok(to)) = (from, to) {
+            let to = to.timestamp().as_millisecond();
+            return (Time::from_ms(from.as_millisecond()), Time::from_ms(to));
+        }
+        // Beyond the calendar's end every day is UTC's.
+        let from = at.ms().div_euclid(DAY) * DAY;
+        (Time::from_ms(from), Time::from_ms(from + DAY))
+    }
+
+    /// Midnight of a date (`2026-03-01`) here.
+    pub fn midnight_of_date(&self, date: &str) -> Option<Time> {
+        let date: jiff::civil::Date = date.parse().ok()?;
+        let start = date.to_zoned(self.0.clone()).ok()?;
+        let ms = start.timestamp().as_millisecond();
+        (ms >= 0).then(|| Time::from_ms(ms))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+
+    use super::{AccountTimeZone, HOUR};
+
+    #[test]
+    fn days_follow_the_clocks_of_the_zone() {
+        let time = |text: &str| Time::parse(text).unwrap();
+        let zone = AccountTimeZone::from_name("America/Los_Angeles");
+        let (from, to) = zone.day_bounds(time("2026-03-08T20:00:00Z"));
+        // The day on which clocks go forward has 23 hours.
+        assert_eq!(from, time("2026-03-08T08:00:00Z"));
+        assert_eq!(to.ms() - from.ms(), 23 * HOUR);
+        assert_eq!(zone.hour_shift_ms(from), 0);
+        let zone = AccountTimeZone::from_name("Asia/Kolkata");
+        assert_eq!(zone.hour_shift_ms(from), HOUR / 2);
+        assert_eq!(
+            zone.midnight_of_date("2026-03-08"),
+            Some(time("2026-03-07T18:30:00Z"))
+        );
+        assert!(!AccountTimeZone::is_known("Nowhere/At_All"));
+        assert_eq!(
+            AccountTimeZone::from_name("Nowhere/At_All").utc_offset_ms(from),
+            0
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! What became of posts, users and likes: the streams by which copies of them are kept in order
+//! (contract §9.4). Their names are the same in both vocabularies.
+
+use base::{Fault, PostId, UserId};
+use serde_json::{Map, Value, json};
+use store::event_log::LogEvent;
+use store::{Tx, posts, users};
+
+use super::sampling::mix_id;
+use super::{StreamEndpoint, StreamSession};
+
+impl StreamEndpoint {
+    /// Whether it tells what became of things, rather than showing posts; and in how many parts.
+    pub(super) const fn compliance_partitions(self) -> Option<u64> {
+        match self {
+            Self::PostsCompliance | Self::UsersCompliance => Some(4),
+            Self::Labels | Self::LikesCompliance => Some(1),
+            _ => None,
+        }
+    }
+}
+
+/// An entry of the log as one of the streams tells it.
+pub(super) struct ComplianceEvent {
+    endpoint: StreamEndpoint,
+    /// What it is about; all about one thing comes in one part.
+    subject_id: i64,
+    /// The line without its end.
+    pub(super) line: String,
+}
+
+impl ComplianceEvent {
+    /// Whether a session's stream carries it.
+    pub(super) fn is_carried_by(&self, session: &StreamSession) -> bool {
+        let part = |parts| mix_id(self.subject_id) / 100 % parts + 1;
+        session.endpoint() == self.endpoint
+            && self.endpoint.compliance_partitions().map(part)
+                == Some(u64::from(session.partition()))
+    }
+}
+
+/// An entry as it is told, if it is.
+pub(super) fn event_from_log(
+    tx: &mut Tx<'_>,
+    event: &LogEvent,
+) -> Result<Option<ComplianceEvent>, Fault> {
+    let kind = event.kind.as_str();
+    let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
+    let found = match kind {
+        "post.delete" | "post.withheld" | "post.create" => post_event(tx, event, &body)?,
+        "like.delete" => unlike_event(tx, event)?,
+        // A new handle is told as such, and as a screen name too.
+        "profile.update.screenname" if !changes_display_name(tx, event, &body)? => None,
+        _ if kind.starts_with("user.") || kind.starts_with("profile.update.") => {
+            user_event(event, &body).map(|(name, members)| {
+                let about = ("user", json!({ "id": event.subject_id.to_string() }));
+                (StreamEndpoint::UsersCompliance, name, about, members)
+            })
+        }
+        _ => None,
+    };
+    Ok(found.map(|(endpoint, name, (what, thing), mut members)| {
+        members.insert(what.to_owned(), thing);
+        members.insert("event_at".to_owned(), json!(event.at.to_string()));
+        let data = Map::from_iter([(name.to_owned(), Value::Object(members))]);
+        ComplianceEvent {
+            endpoint,
+            subject_id: event.subject_id,
+            line: json!({ "data": data }).to_string(),
+        }
+    }))
+}
+
+/// Whether a screen name that was changed is the display name.
+fn changes_display_name(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<bool, Fault> {
+    let user = users::find_by_id(tx, UserId::new(event.subject_id))?;
+    let after = body_text(body, "after");
+    Ok(user.is_some_and(|user| after == user.name && after != user.username))
+}
+
+/// A text of an entry's body; empty where it is not there.
+fn body_text<'b>(body: &'b Value, name: &str) -> &'b str {
+    body.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+type ComplianceMembers = Map<String, Value>;
+type ComplianceParts = Option<(
+    StreamEndpoint,
+    &'static str,
+    (&'static str, Value),
+    ComplianceMembers,
+)>;
+
+/// Of an author whose posts are for followers nothing is told.
+fn is_protected(tx: &mut Tx<'_>, user: i64) -> Result<bool, Fault> {
+    let user = users::find_by_id(tx, UserId::new(user))?;
+    Ok(user.is_none_or(|user| user.protected))
+}
+
+fn post_event(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<ComplianceParts, Fault> {
+    let id = PostId::new(event.subject_id);
+    let mut members = Map::new();
+    let name = match event.kind.as_str() {
+        "post.delete" => "delete",
+        "post.withheld" => {
+            let Some(countries) = withheld_countries(body) else {
+                return Ok(None);
+            };
+            members.insert("withheld_in_countries".to_owned(), countries);
+            "withheld"
+        }
+        _ if !body_text(body, "previous_post_id").is_empty() => "tweet_edit",
+        _ => return Ok(None),
+    };
+    let row = posts::find_by_id(tx, id)?;
+    let Some(row) = row else { return Ok(None) };
+    if row.followers_only || row.members_only || is_protected(tx, row.author_id.get())? {
+        return Ok(None);
+    }
+    if name == "tweet_edit" {
+        let root = row.edit_root_id.unwrap_or(id);
+        let versions = posts::list_versions(tx, root)?.into_iter();
+        // Those that came later are told later.
+        let versions = versions.filter(|version| *version <= id);
+        let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
+        members.insert("initial_tweet_id".to_owned(), json!(root.to_string()));
+        members.insert("edit_tweet_ids".to_owned(), json!(versions));
+    } else if let Some(quoted) = row.quoted_post_id {
+        members.insert("quote_tweet_id".to_owned(), json!(quoted.to_string()));
+    }
+    let author = row.author_id.to_string();
+    let thing = json!({ "id": id.to_string(), "author_id": author });
+    Ok(Some((
+        StreamEndpoint::PostsCompliance,
+        name,
+        ("tweet", thing),
+        members,
+    )))
+}
+
+/// Where something is withheld, if it is.
+fn withheld_countries(body: &Value) -> Option<Value> {
+    let countries = body.get("country_codes")?.as_array()?;
+    (!countries.is_empty()).then(|| json!(countries))
+}
+
+fn user_event(event: &LogEvent, body: &Value) -> Option<(&'static str, ComplianceMembers)> {
+    let mut members = Map::new();
+    let name = match event.kind.as_str() {
+        "user.protect" if body_text(body, "after") == "true" => "user_protect",
+        "user.protect" => "user_unprotect",
+        "user.suspend" => "user_suspend",
+        "user.delete" => "user_delete",
+        "user.restore" if body_text(body, "before") == "suspended" => "user_unsuspend",
+        "user.restore" => "user_undelete",
+        "user.withheld" => {
+            members.insert(
+                "withheld_in_countries".to_owned(),
+                withheld_countries(body)?,
+            );
+            "user_withheld"
+        }
+        kind => {
+            let field = match kind.strip_prefix("profile.update.")? {
+                "bio" => "description",
+                "geo" => "location",
+                "handle" => "screen_name",
+                "screenname" => "name",
+                "profile_picture" => "profile_image_url",
+                "banner_picture" => "profile_banner_url",
+                other => other,
+            };
+            members.insert("profile_field".to_owned(), json!(field));
+            members.insert("new_value".to_owned(), json!(body_text(body, "after")));
+            "user_profile_modification"
+        }
+    };
+    Some((name, members))
+}
+
+fn unlike_event(tx: &mut Tx<'_>, event: &LogEvent) -> Result<ComplianceParts, Fault> {
+    if is_protected(tx, event.actor_id)? {
+        return Ok(None);
+    }
+    let thing = json!({
+        "id": event.subject_id.to_string(),
+        "user_id": event.actor_id.to_string(),
+    });
+    Ok(Some((
+        StreamEndpoint::LikesCompliance,
+        "delete",
+        ("favorite", thing),
+        Map::new(),
+    )))
+}

@@ -1,0 +1,237 @@
+//! The filtered stream of apps that have it sent to webhooks: a reader of the log with a cursor of
+//! its own in the store, so that no post is missed while nothing runs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{AppId, Error, Fault, PostId, Vocabulary};
+use network::post_facts::{self, StoredPostFacts};
+use network::visibility::Visibility;
+use parking_lot::Mutex;
+use store::deliveries::{NewDelivery, enqueue};
+use store::event_log::LogEvent;
+use store::rules::StreamProduct;
+use store::webhooks::{self, StreamLink};
+use store::{Tx, event_log};
+use view::{FieldSelection, ObjectKind, RenderOptions};
+
+use super::format::{self, StreamFormat};
+use super::posts::{PostStreams, PostStreamsInner};
+use super::rule_index::RuleIndex;
+
+/// The reader's name in the log.
+const READER: &str = "stream links";
+/// Entries of the log that are read at once.
+const BATCH_SIZE: i64 = 500;
+/// The rest between two looks while much is written.
+const COALESCE_DELAY: Duration = Duration::from_millis(10);
+/// How often other processes' writes are looked for, and without any, for safety.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+const FALLBACK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The rules of the apps that have links, as they are at a place of the log.
+#[derive(Default)]
+struct LinkedRules {
+    rule_index: RuleIndex,
+    log_position: Option<i64>,
+    apps: Vec<AppId>,
+}
+
+impl PostStreams {
+    /// Queues posts for linked webhooks for as long as it is polled. Of several nodes one queues
+    /// each part of the log.
+    pub async fn follow_links(&self) {
+        let mut wake = self.0.store.subscribe_events();
+        let rules: Arc<Mutex<LinkedRules>> = Arc::default();
+        loop {
+            wake.mark_unchanged();
+            let patience = match self.queue_new_posts(&rules).await {
+                Ok(true) => continue,
+                Ok(false) if self.0.store.is_shared() => POLL_INTERVAL,
+                Ok(false) => FALLBACK_INTERVAL,
+                Err(stop) => {
+                    tracing::warn!(?stop, "posts were not queued; it is tried again");
+                    Duration::from_secs(1)
+                }
+            };
+            let _early = tokio::time::timeout(patience, wake.changed()).await;
+            tokio::time::sleep(COALESCE_DELAY).await;
+        }
+    }
+
+    /// Queues what is new; whether there may be more.
+    async fn queue_new_posts(&self, rules: &Arc<Mutex<LinkedRules>>) -> Result<bool, Error> {
+        let behind = |tx: &mut Tx<'_>| {
+            Ok(match event_log::find_cursor(tx, READER)? {
+                Some(from) => !event_log::list_after(tx, from, 1)?.is_empty(),
+                None => true,
+            })
+        };
+        if !self.0.store.read(behind).await? {
+            return Ok(false);
+        }
+        let (shared, rules) = (Arc::clone(&self.0), Arc::clone(rules));
+        let work = move |tx: &mut Tx<'_>| Ok(shared.queue_batch(tx, &mut rules.lock())?);
+        let read = self.0.store.write(work).await?;
+        Ok(i64::try_from(read).unwrap_or(BATCH_SIZE) >= BATCH_SIZE)
+    }
+}
+
+impl PostStreamsInner {
+    fn queue_batch(&self, tx: &mut Tx<'_>, rules: &mut LinkedRules) -> Result<usize, Fault> {
+        let from = event_log::claim_cursor(tx, READER)?;
+        let events = event_log::list_after(tx, from, BATCH_SIZE)?;
+        let Some(last) = events.last().map(|event| event.seq) else {
+            return Ok(0);
+        };
+        let links = webhooks::all_stream_links(tx)?;
+        if links.is_empty() {
+            *rules = LinkedRules {
+                rule_index: rules.rule_index.empty_copy(),
+                ..LinkedRules::default()
+            };
+        } else {
+            rules.load_linked_rules(tx, &links, from)?;
+            self.queue_events(tx, rules, &links, &events)?;
+            let (_more, _old) = rules.rule_index.rebuild_step(tx)?;
+            rules.log_position = Some(last);
+        }
+        event_log::set_cursor(tx, READER, last)?;
+        Ok(events.len())
+    }
+
+    fn queue_events(
+        &self,
+        tx: &mut Tx<'_>,
+        rules: &mut LinkedRules,
+        links: &[StreamLink],
+        events: &[LogEvent],
+    ) -> Result<(), Fault> {
+        let new = events.iter().filter(|event| event.kind == "post.create");
+        let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
+        let found = post_facts::load_post_facts(tx, &ids, false)?;
+        for event in events {
+            match event.kind.as_str() {
+                "post.create" => {
+                    let post = found
+                        .iter()
+                        .find(|one| one.row.id.get() == event.subject_id);
+                    if let Some(post) = post.filter(|post| post.visibility == Visibility::Visible) {
+                        self.queue_post(tx, rules, links, event, post)?;
+                    }
+                }
+                "rule.added" | "rule.removed" => rules.apply_rule_change(tx, event)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn queue_post(
+        &self,
+        tx: &mut Tx<'_>,
+        rules: &mut LinkedRules,
+        links: &[StreamLink],
+        event: &LogEvent,
+        post: &StoredPostFacts,
+    ) -> Result<(), Fault> {
+        let wanted = rules.rule_index.match_post(post);
+        for link in links.iter().filter(|link| link.created_at <= event.at) {
+            let Some(matching) = wanted.get(&(link.app_id, StreamProduct::Stream)) else {
+                continue;
+            };
+            let format = parse_link_format(&link.fields);
+            let Some(open) = format::render_post(tx, &post.row, &format, &self.render_refusal)?
+            else {
+                continue;
+            };
+            let line = format::close_line(&open, Some(matching));
+            let line = String::from_utf8_lossy(&line);
+            let new = NewDelivery {
+                webhook_id: link.webhook_id,
+                event_id: &post.row.id.to_string(),
+                order_key: post.row.author_id.get(),
+                post_id: Some(post.row.id),
+                at: event.at,
+                body: line.trim_end(),
+            };
+            if enqueue(tx, &new)? {
+                self.reads.record(link.app_id, &[post.row.id]);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LinkedRules {
+    /// Has the rules of the apps that have links, as they are at a place. Rules that were removed
+    /// since then are in the log behind it, and those that were added are known already.
+    fn load_linked_rules(
+        &mut self,
+        tx: &mut Tx<'_>,
+        links: &[StreamLink],
+        at: i64,
+    ) -> Result<(), Fault> {
+        let mut apps: Vec<AppId> = links.iter().map(|link| link.app_id).collect();
+        apps.sort_unstable();
+        apps.dedup();
+        // Another node has read a part of the log: what it says of rules was not seen here.
+        if self.log_position != Some(at) || self.apps != apps {
+            self.rule_index = self.rule_index.empty_copy();
+            self.rule_index.learn_stored_posts(tx)?;
+            for app in &apps {
+                while !self
+                    .rule_index
+                    .load_rules(tx, (*app, StreamProduct::Stream))?
+                {}
+            }
+            self.apps = apps;
+        }
+        Ok(())
+    }
+
+    fn apply_rule_change(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
+        let body: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
+        let text = |name| body.get(name).and_then(serde_json::Value::as_str);
+        if text("product") != Some(StreamProduct::Stream.name()) {
+            return Ok(());
+        }
+        if event.kind == "rule.removed" {
+            self.rule_index.remove_rule(event.subject_id);
+            return Ok(());
+        }
+        let app = text("app_id").and_then(AppId::parse);
+        app.map_or(Ok(()), |app| {
+            let owner = (app, StreamProduct::Stream);
+            self.rule_index.add_rule(tx, owner, event.subject_id)
+        })
+    }
+}
+
+/// What a link asked for: a query, with the vocabulary that it was asked in.
+fn parse_link_format(fields: &str) -> StreamFormat {
+    let mut selection = FieldSelection::defaults(ObjectKind::Post);
+    let mut options = RenderOptions {
+        vocabulary: Vocabulary::Post,
+        both_metric_names: false,
+    };
+    for (name, value) in fields.split('&').filter_map(|pair| pair.split_once('=')) {
+        // What was read once is read again; what went since is left out.
+        let _read = match name {
+            "vocabulary" => {
+                options.both_metric_names = value.ends_with("+both");
+                if value.starts_with("tweets") {
+                    options.vocabulary = Vocabulary::Tweet;
+                }
+                Ok(())
+            }
+            "expansions" => selection.add_expansions_param(name, value),
+            "media.fields" => selection.add_fields_param(ObjectKind::Media, name, value),
+            "poll.fields" => selection.add_fields_param(ObjectKind::Poll, name, value),
+            "place.fields" => selection.add_fields_param(ObjectKind::Place, name, value),
+            "user.fields" => selection.add_fields_param(ObjectKind::User, name, value),
+            _ => selection.add_fields_param(ObjectKind::Post, name, value),
+        };
+    }
+    StreamFormat { selection, options }
+}

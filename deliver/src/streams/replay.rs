@@ -1,0 +1,180 @@
+//! What a stream sent, or would have sent, before: read from the log at the pace of its reader.
+
+use std::sync::Arc;
+
+use base::{Error, Fault, PostId, Time};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, stream};
+use network::post_facts;
+use network::visibility::Visibility;
+use parking_lot::Mutex;
+use store::event_log::LogEvent;
+use store::{Tx, event_log};
+
+use super::format::{self, StreamFormat};
+use super::posts::{PostStreams, PostStreamsInner, rule_owner};
+use super::rule_index::RuleIndex;
+use super::{DisconnectReason, StreamEndpoint, StreamSession, compliance_events, likes, sampling};
+
+/// Entries of the log that are read at once.
+const BATCH_SIZE: i64 = 200;
+/// How much entries of the log may be out of the order of their times.
+const TIME_SLACK_MS: i64 = 60_000;
+
+/// What is asked for of the past.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplayWindow {
+    /// From when on.
+    pub from: Time,
+    /// Before when; none: until now, and then what is new.
+    pub until: Option<Time>,
+}
+
+/// One reader's way through the log.
+struct PostReplay {
+    streams: PostStreams,
+    session: StreamSession,
+    format: StreamFormat,
+    window: ReplayWindow,
+    rule_index: Arc<Mutex<RuleIndex>>,
+    cursor: Option<i64>,
+}
+
+impl PostStreams {
+    /// The past of a session's stream, oldest first. At its end the session is live, without a
+    /// post missed or sent twice; or it ends, where the end was asked for.
+    pub fn replay_posts(
+        &self,
+        session: &StreamSession,
+        format: StreamFormat,
+        past: ReplayWindow,
+    ) -> impl Stream<Item = Bytes> + Send + use<> {
+        let walk = PostReplay {
+            streams: self.clone(),
+            session: session.clone(),
+            format,
+            window: past,
+            rule_index: Arc::default(),
+            cursor: None,
+        };
+        stream::unfold(Some(walk), next_batch).flat_map(stream::iter)
+    }
+}
+
+async fn next_batch(walk: Option<PostReplay>) -> Option<(Vec<Bytes>, Option<PostReplay>)> {
+    let mut walk = walk.filter(|walk| !walk.session.has_ended())?;
+    match walk.read_batch().await {
+        Ok((lines, true)) => Some((lines, Some(walk))),
+        Ok((lines, false)) if walk.window.until.is_some() => {
+            walk.session.finish();
+            Some((lines, None))
+        }
+        Ok((lines, false)) => {
+            let PostReplay {
+                streams,
+                session,
+                format,
+                cursor: at,
+                ..
+            } = walk;
+            streams.join(&session, format, at).await;
+            Some((lines, None))
+        }
+        Err(stop) => {
+            tracing::error!(?stop, "the past of a stream was not read");
+            walk.session.end(DisconnectReason::Failed);
+            None
+        }
+    }
+}
+
+impl PostReplay {
+    /// Reads on; and whether there is more.
+    async fn read_batch(&mut self) -> Result<(Vec<Bytes>, bool), Error> {
+        let shared = Arc::clone(&self.streams.0);
+        let (session, format, past, at) =
+            (self.session.clone(), self.format, self.window, self.cursor);
+        let book = Arc::clone(&self.rule_index);
+        let read = move |tx: &mut Tx<'_>| {
+            let mut book = book.lock();
+            if let Some(owner) = rule_owner(&session) {
+                while !book.load_rules(tx, owner)? {}
+            }
+            let at = match at {
+                Some(at) => at,
+                None => event_log::cursor_before(tx, past.from.plus_ms(-TIME_SLACK_MS))?,
+            };
+            Ok(shared.read_log_batch(tx, &mut book, &session, &format, past, at)?)
+        };
+        let (lines, at, more) = self.streams.0.store.read(read).await?;
+        self.cursor = Some(at);
+        let posts: Vec<PostId> = lines.iter().filter_map(|(post, _)| *post).collect();
+        self.streams.0.reads.record(self.session.app(), &posts);
+        Ok((lines.into_iter().map(|(_, line)| line).collect(), more))
+    }
+}
+
+type ReplayBatch = (Vec<(Option<PostId>, Bytes)>, i64, bool);
+
+impl PostStreamsInner {
+    fn read_log_batch(
+        &self,
+        tx: &mut Tx<'_>,
+        book: &mut RuleIndex,
+        session: &StreamSession,
+        format: &StreamFormat,
+        past: ReplayWindow,
+        at: i64,
+    ) -> Result<ReplayBatch, Fault> {
+        let events = event_log::list_after(tx, at, BATCH_SIZE)?;
+        let last = events.last().map_or(at, |event| event.seq);
+        let until = past.until.unwrap_or(Time::from_ms(i64::MAX));
+        // Those that began later may stand before those that ended later.
+        let beyond = until.ms().saturating_add(TIME_SLACK_MS);
+        let over = events.last().is_none_or(|event| event.at.ms() > beyond);
+        let full = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
+        let within = |event: &&LogEvent| event.at >= past.from && event.at < until;
+        let within: Vec<&LogEvent> = events.iter().filter(within).collect();
+        let mut lines = Vec::new();
+        if session.endpoint().compliance_partitions().is_some() {
+            for event in within {
+                let told = compliance_events::event_from_log(tx, event)?
+                    .filter(|told| told.is_carried_by(session));
+                lines.extend(told.map(|told| (None, Bytes::from(format!("{}\r\n", told.line)))));
+            }
+            return Ok((lines, last, full && !over));
+        }
+        if session.endpoint().carries_likes() {
+            let given = within.into_iter().filter_map(likes::like_from_event);
+            for like in given.filter(|like| likes::carries_like(session, like)) {
+                let open = format::render_like(tx, &like, format, &self.render_refusal)?;
+                lines.extend(open.map(|open| (None, format::close_line(&open, None))));
+            }
+            return Ok((lines, last, full && !over));
+        }
+        let new = within.iter().filter(|event| event.kind == "post.create");
+        let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
+        for facts in post_facts::load_post_facts(tx, &ids, false)? {
+            if facts.visibility != Visibility::Visible {
+                continue;
+            }
+            let mut wanted = book.match_post(&facts);
+            let rules = rule_owner(session).and_then(|owner| wanted.remove(&owner));
+            if rules.is_none() && !sampling::carries_post(session, &facts) {
+                continue;
+            }
+            if session.endpoint() == StreamEndpoint::Powerstream {
+                let line = format::render_legacy_post(tx, &facts.row, format)?;
+                lines.extend(line.map(|line| (Some(facts.row.id), line)));
+            } else if let Some(open) =
+                format::render_post(tx, &facts.row, format, &self.render_refusal)?
+            {
+                lines.push((
+                    Some(facts.row.id),
+                    format::close_line(&open, rules.as_deref()),
+                ));
+            }
+        }
+        Ok((lines, last, full && !over))
+    }
+}

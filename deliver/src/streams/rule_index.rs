@@ -1,0 +1,299 @@
+//! The rules of the apps that are connected, in one index that is changed while posts flow.
+
+use std::collections::{BTreeSet, HashMap};
+
+use base::{AppId, Fault};
+use network::post_facts::{self, StoredPostFacts};
+use query::{AccessTier, MatchMode, Matcher, PostFeatures, QueryDialect, RuleSlot};
+use serde_json::{Value, json};
+use store::Tx;
+use store::rules::{self, StreamProduct, StreamRule};
+
+use super::sampling::mix_id;
+
+/// Rules that are read at once, so that posts do not wait for the many rules of an app.
+const LOAD_CHUNK: i64 = 500;
+/// The same while they are filed anew: nobody waits for that.
+const REBUILD_CHUNK: i64 = 100;
+/// Of so many posts, one tells the index which words are rare.
+const LEARN_SAMPLE: u64 = 16;
+/// The newest stored posts that tell the same before the first rule is filed.
+const LEARN_STORED_POSTS: i64 = 1_000;
+/// Posts of which the average is taken of how much they cost.
+const EFFORT_WINDOW: u32 = 256;
+/// What is learned after so many posts is reason enough to file all rules anew; later it takes as
+/// many as were known before, up to the second number.
+const REBUILD_AFTER_POSTS: (u32, u32) = (1_024, 1 << 17);
+/// Fewer rules are quick however they are filed.
+const MIN_RULES_TO_REBUILD: usize = 1_000;
+/// Rules that a post is compared with for which nobody would file them anew.
+const CHEAP_EFFORT: f64 = 100.0;
+
+/// Whose rules they are, and of which stream.
+pub(super) type RuleOwner = (AppId, StreamProduct);
+
+/// The rules of some apps.
+///
+/// They are filed under words that are rare as far as is known. When much more is known, or when
+/// posts cost much more than they did, they are filed anew in another book beside this one, some at
+/// a time, which then takes its place ([`Book::refile`]).
+#[derive(Default)]
+pub(super) struct RuleIndex {
+    matcher: Matcher,
+    owners: HashMap<RuleOwner, OwnerRules>,
+    rules: HashMap<u64, IndexedRule>,
+    stats: IndexStats,
+    replacement: Option<Box<Self>>,
+}
+
+/// What is known of posts.
+#[derive(Clone, Copy, Default)]
+struct IndexStats {
+    /// Posts that were counted before the rules were filed.
+    posts_before: u32,
+    /// Posts that were counted since.
+    posts_since: u32,
+    /// With how many rules a post is compared, on average.
+    effort: f64,
+    /// The same soon after they were filed.
+    initial_effort: f64,
+}
+
+impl IndexStats {
+    fn record_effort(&mut self, effort: usize) {
+        self.posts_since = self.posts_since.saturating_add(1);
+        let effort = u32::try_from(effort).map_or(f64::MAX, f64::from);
+        self.effort += (effort - self.effort) / f64::from(self.posts_since.min(EFFORT_WINDOW));
+        if self.posts_since == EFFORT_WINDOW {
+            self.initial_effort = self.effort;
+        }
+    }
+
+    /// Whether rules would be filed otherwise now.
+    fn needs_rebuild(&self) -> bool {
+        let (least, most) = REBUILD_AFTER_POSTS;
+        let doubled = self.posts_since >= self.posts_before.clamp(least, most);
+        let dear = self.effort > CHEAP_EFFORT && self.effort > 2.0 * self.initial_effort;
+        doubled && self.effort > CHEAP_EFFORT || self.posts_since >= least && dear
+    }
+
+    /// The same for rules that are filed now.
+    fn carry_over(&self) -> Self {
+        let before = self.posts_before.saturating_add(self.posts_since);
+        Self {
+            posts_before: before,
+            ..Self::default()
+        }
+    }
+}
+
+/// What is known of an app's rules.
+#[derive(Default)]
+struct OwnerRules {
+    /// Up to which id they were read, or all.
+    read_up_to: Option<i64>,
+    ids: BTreeSet<u64>,
+}
+
+struct IndexedRule {
+    owner: RuleOwner,
+    tag: Box<str>,
+    slot: RuleSlot,
+}
+
+impl RuleIndex {
+    /// Without rules, with what this one knows of posts.
+    pub(super) fn empty_copy(&self) -> Self {
+        Self {
+            matcher: self.matcher.empty_with_frequencies(),
+            stats: self.stats.carry_over(),
+            ..Self::default()
+        }
+    }
+
+    /// Learns from the newest posts that are stored which words are rare; once, before rules come.
+    pub(super) fn learn_stored_posts(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        if self.stats.posts_before > 0 {
+            return Ok(());
+        }
+        for facts in post_facts::load_newest_facts(tx, LEARN_STORED_POSTS)? {
+            facts.map_query_post(|post| {
+                self.matcher
+                    .record_frequencies(&PostFeatures::new(post, MatchMode::Stream))
+            });
+            self.stats.posts_before += 1;
+        }
+        Ok(())
+    }
+
+    /// Files some rules anew where that is due; whether there are more. When all are filed, the
+    /// book as it was is given back: to free it may take a while.
+    pub(super) fn rebuild_step(&mut self, tx: &mut Tx<'_>) -> Result<(bool, Option<Self>), Fault> {
+        if self.replacement.is_none() {
+            if self.rules.len() < MIN_RULES_TO_REBUILD || !self.stats.needs_rebuild() {
+                return Ok((false, None));
+            }
+            self.replacement = Some(Box::new(self.empty_copy()));
+        }
+        let Some(next) = self.replacement.as_mut() else {
+            return Ok((false, None));
+        };
+        let read = |book: &Self, app: &RuleOwner| {
+            let held = book.owners.get(app);
+            held.is_some_and(|held| held.read_up_to.is_none())
+        };
+        for app in self.owners.keys() {
+            if !read(next, app) {
+                next.load_chunk(tx, *app, REBUILD_CHUNK)?;
+                return Ok((true, None));
+            }
+        }
+        // Those of an app that has just come are still being read here.
+        if !self.owners.keys().all(|app| read(self, app)) {
+            return Ok((true, None));
+        }
+        let next = self
+            .replacement
+            .take()
+            .map(|next| *next)
+            .unwrap_or_default();
+        let (rules, was) = (next.rules.len(), self.stats.effort);
+        tracing::debug!(rules, was, "the rules of streams are filed anew");
+        Ok((false, Some(std::mem::replace(self, next))))
+    }
+
+    /// Reads some more of an app's rules; true when all are there.
+    pub(super) fn load_rules(&mut self, tx: &mut Tx<'_>, app: RuleOwner) -> Result<bool, Fault> {
+        self.load_chunk(tx, app, LOAD_CHUNK)
+    }
+
+    fn load_chunk(&mut self, tx: &mut Tx<'_>, app: RuleOwner, chunk: i64) -> Result<bool, Fault> {
+        let first = || OwnerRules {
+            read_up_to: Some(0),
+            ids: BTreeSet::new(),
+        };
+        let Some(after) = self.owners.entry(app).or_insert_with(first).read_up_to else {
+            return Ok(true);
+        };
+        let found = rules::list_by_app(tx, app.0, app.1, after, chunk)?;
+        let more = i64::try_from(found.len()).unwrap_or(chunk) >= chunk;
+        let last = found.last().map_or(after, |rule| rule.id);
+        for rule in &found {
+            self.index_rule(app, rule);
+        }
+        if let Some(held) = self.owners.get_mut(&app) {
+            held.read_up_to = more.then_some(last);
+        }
+        Ok(!more)
+    }
+
+    /// Whether an app's rules are wanted here.
+    pub(super) fn has_owner(&self, app: RuleOwner) -> bool {
+        self.owners.contains_key(&app)
+    }
+
+    /// Takes up a rule that was added, unless it is here or is gone already.
+    pub(super) fn add_rule(
+        &mut self,
+        tx: &mut Tx<'_>,
+        app: RuleOwner,
+        id: i64,
+    ) -> Result<(), Fault> {
+        if self.has_owner(app)
+            && let Some(rule) = rules::find_by_id(tx, app.0, app.1, id)?
+        {
+            self.index_rule(app, &rule);
+            if let Some(next) = self.replacement.as_mut().filter(|next| next.has_owner(app)) {
+                next.index_rule(app, &rule);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of a rule, if it is here.
+    pub(super) fn remove_rule(&mut self, id: i64) {
+        if let Some(next) = &mut self.replacement {
+            next.remove_rule(id);
+        }
+        let number = id.unsigned_abs();
+        if let Some(filed) = self.rules.remove(&number) {
+            self.matcher.remove_rule(filed.slot);
+            if let Some(held) = self.owners.get_mut(&filed.owner) {
+                held.ids.remove(&number);
+            }
+        }
+    }
+
+    /// Lets go of all rules of an app.
+    pub(super) fn remove_owner(&mut self, app: RuleOwner) {
+        if let Some(next) = &mut self.replacement {
+            next.remove_owner(app);
+        }
+        let held = self.owners.remove(&app).unwrap_or_default();
+        for number in held.ids {
+            if let Some(filed) = self.rules.remove(&number) {
+                self.matcher.remove_rule(filed.slot);
+            }
+        }
+    }
+
+    fn index_rule(&mut self, app: RuleOwner, rule: &StreamRule) {
+        let number = rule.id.unsigned_abs();
+        if self.rules.contains_key(&number) {
+            return;
+        }
+        // What was once taken is read as widely as it can be.
+        let product = match app.1 {
+            StreamProduct::Stream => query::QueryProduct::Stream,
+            StreamProduct::Powerstream => query::QueryProduct::Powerstream,
+        };
+        let dialect = QueryDialect::new(product, AccessTier::Enterprise);
+        let query = match query::parse(&rule.value, dialect) {
+            Ok(query) => query,
+            Err(problems) => {
+                tracing::warn!(rule = rule.id, %problems, "a stored rule cannot be read");
+                return;
+            }
+        };
+        let slot = self.matcher.add_rule(number, &query);
+        let filed = IndexedRule {
+            owner: app,
+            tag: rule.tag.as_str().into(),
+            slot,
+        };
+        self.rules.insert(number, filed);
+        let held = self.owners.entry(app).or_default();
+        held.ids.insert(number);
+    }
+
+    /// The apps that want a post, each with `matching_rules` as JSON: rules in their order.
+    pub(super) fn match_post(&mut self, facts: &StoredPostFacts) -> HashMap<RuleOwner, String> {
+        if self.matcher.is_empty() {
+            return HashMap::new();
+        }
+        let (matcher, learned) = (&mut self.matcher, &mut self.stats);
+        let mut numbers = facts.map_query_post(|post| {
+            let facts = PostFeatures::new(post, MatchMode::Stream);
+            if mix_id(post.id).is_multiple_of(LEARN_SAMPLE) {
+                matcher.record_frequencies(&facts);
+                learned.record_effort(matcher.candidate_count(&facts));
+            }
+            matcher.matching_rules(&facts)
+        });
+        numbers.sort_unstable();
+        let mut wanted: HashMap<RuleOwner, Vec<Value>> = HashMap::new();
+        for number in numbers {
+            if let Some(filed) = self.rules.get(&number) {
+                let rule = json!({ "id": number.to_string(), "tag": filed.tag });
+                wanted.entry(filed.owner).or_default().push(rule);
+            }
+        }
+        let matched = wanted.into_iter();
+        matched
+            .map(|(app, rules)| (app, Value::Array(rules).to_string()))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Which posts a stream without rules carries: a share of all that does not change, in parts.
+
+use network::post_facts::StoredPostFacts;
+
+use super::{StreamEndpoint, StreamSession};
+
+impl StreamEndpoint {
+    /// Hundredths of all posts that it carries, in how many parts, in which language; none for
+    /// a stream that does not carry a share of all posts.
+    const fn sample_share(self) -> Option<(u64, u64, Option<&'static str>)> {
+        Some(match self {
+            Self::Sample => (1, 1, None),
+            Self::Sample10 => (10, 2, None),
+            Self::Firehose => (100, 20, None),
+            Self::FirehoseEn => (100, 8, Some("en")),
+            Self::FirehoseJa => (100, 2, Some("ja")),
+            Self::FirehoseKo => (100, 2, Some("ko")),
+            Self::FirehosePt => (100, 2, Some("pt")),
+            _ => return None,
+        })
+    }
+}
+
+/// Whether a session's stream carries a post.
+pub(super) fn carries_post(session: &StreamSession, facts: &StoredPostFacts) -> bool {
+    let Some((percent, parts, language)) = session.endpoint().sample_share() else {
+        return false;
+    };
+    let mixed = mix_id(facts.row.id.get());
+    let part = mixed / 100 % parts + 1;
+    mixed % 100 < percent
+        && part == u64::from(session.partition())
+        && language.is_none_or(|language| facts.row.lang == language)
+}
+
+/// A number of an id in which nothing of its order is left (the finish of `SplitMix64`): the same for
+/// every reader, on every node, for ever.
+pub(super) const fn mix_id(id: i64) -> u64 {
+    let mut mixed = id.unsigned_abs();
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mix_id;
+
+    #[test]
+    fn a_hundredth_is_about_a_hundredth_of_ids_as_they_come() {
+        // Ids of one second, one each millisecond, and of one millisecond, one after the other.
+        for step in [1 << 22, 1_i64] {
+            let ids = (0..100_000).map(|number| 1_700_000_000_000_000_000 + number * step);
+            let ids: Vec<u64> = ids.map(mix_id).collect();
+            let taken = ids.iter().filter(|mixed| **mixed % 100 == 0).count();
+            assert!((900..1_100).contains(&taken), "{taken}");
+            let first = ids.iter().filter(|mixed| **mixed / 100 % 20 == 0).count();
+            assert!((4_700..5_300).contains(&first), "{first}");
+        }
+    }
+}

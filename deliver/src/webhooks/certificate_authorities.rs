@@ -1,0 +1,41 @@
+//! Who vouches for receivers: the authorities that the system trusts, and those that a file names.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use base::Fault;
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+
+/// Certificates of authorities beside those of the system.
+#[derive(Clone, Debug, Default)]
+pub struct CertificateAuthorities(Arc<[CertificateDer<'static>]>);
+
+impl CertificateAuthorities {
+    /// Reads them from a file (PEM).
+    pub fn load_pem(path: &Path) -> Result<Self, Fault> {
+        let name = path.display();
+        let found = rustls_native_certs::load_certs_from_paths(Some(path), None);
+        if let Some(error) = found.errors.first() {
+            return Err(Fault::new(format!("{name}: {error}")));
+        }
+        if found.certs.is_empty() {
+            return Err(Fault::new(format!("{name} holds no certificate")));
+        }
+        let mut store = RootCertStore::empty();
+        for certificate in &found.certs {
+            let added = store.add(certificate.clone());
+            added.map_err(|error| Fault::new(format!("{name}: {error}")))?;
+        }
+        Ok(Self(found.certs.into()))
+    }
+
+    /// Those of the system and these.
+    pub(super) fn root_store(&self) -> RootCertStore {
+        let mut roots = RootCertStore::empty();
+        let found = rustls_native_certs::load_native_certs();
+        roots.add_parsable_certificates(found.certs);
+        roots.add_parsable_certificates(self.0.iter().cloned());
+        roots
+    }
+}

@@ -1,0 +1,236 @@
+//! What reaches receivers: one request, one answer of which not much is read, no redirects.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use base::{Fault, clock};
+use bytes::Bytes;
+use http::header::RETRY_AFTER;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use super::connector::{AddressNotAllowed, TargetConnector};
+use super::{CertificateAuthorities, WebhookSettings};
+
+/// How much of an answer is read; what is longer ends the connection.
+const MAX_BODY_BYTES: usize = 16 * 1024;
+/// How much of an answer is kept.
+const MAX_RECORDED_BYTES: usize = 1024;
+/// The longest head of an answer.
+const MAX_HEAD_BYTES: usize = 16 * 1024;
+/// Connections to one host that are kept while nothing is sent: many webhooks may be at one.
+const MAX_IDLE_CONNECTIONS: usize = 128;
+const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// What a receiver answered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WebhookResponse {
+    /// The status; 0 where there was no answer.
+    pub(crate) status: u16,
+    /// The body, if it was short enough to be read whole.
+    pub(crate) body: Option<Bytes>,
+    /// How it began.
+    pub(crate) body_start: String,
+    /// How long the receiver asked to be left alone, in milliseconds.
+    pub(crate) retry_after_ms: Option<i64>,
+    /// Why there was no answer.
+    pub(crate) problem: Option<RequestFailure>,
+    /// How long it took.
+    pub(crate) elapsed: Duration,
+}
+
+/// Why there was no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RequestFailure {
+    /// It took too long.
+    TimedOut,
+    /// The host has no address that may be connected to.
+    NotAllowed,
+    /// The receiver could not prove who it is.
+    Untrusted(String),
+    /// It could not be reached, or broke off.
+    Broken(String),
+}
+
+impl fmt::Display for RequestFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("no answer in time"),
+            Self::NotAllowed => write!(f, "{AddressNotAllowed}"),
+            Self::Untrusted(text) | Self::Broken(text) => f.write_str(text),
+        }
+    }
+}
+
+type HttpClient = Client<HttpsConnector<TargetConnector>, Full<Bytes>>;
+
+/// Sends requests to receivers.
+#[derive(Clone)]
+pub struct WebhookClient(Arc<WebhookClientInner>);
+
+struct WebhookClientInner {
+    connector: TargetConnector,
+    authorities: CertificateAuthorities,
+    timeout: Duration,
+    /// Made when first needed: reading the system's certificates takes a while.
+    client: OnceLock<HttpClient>,
+}
+
+impl fmt::Debug for WebhookClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Courier({:?})", self.0.connector)
+    }
+}
+
+impl WebhookClient {
+    /// What reaches receivers where settings say that they may be.
+    pub fn new(settings: &WebhookSettings) -> Self {
+        Self(Arc::new(WebhookClientInner {
+            connector: TargetConnector::new(settings.targets.clone(), settings.resolver.clone()),
+            authorities: settings.authorities.clone(),
+            timeout: settings.timeout,
+            client: OnceLock::new(),
+        }))
+    }
+
+    fn http_client(&self) -> Result<HttpClient, Fault> {
+        if let Some(client) = self.0.client.get() {
+            return Ok(client.clone());
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let roots = self.0.authorities.root_store();
+        let tls = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(Fault::context("setting up TLS"))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls)
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(self.0.connector.clone());
+        let made = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_TIMEOUT)
+            .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
+            .http1_max_buf_size(MAX_HEAD_BYTES)
+            .build(connector);
+        Ok(self.0.client.get_or_init(|| made).clone())
+    }
+
+    /// How many seconds a receiver may take to answer.
+    pub(crate) fn timeout_secs(&self) -> u64 {
+        self.0.timeout.as_secs()
+    }
+
+    /// Sends a request and reads the answer, all of it in time.
+    pub(crate) async fn send_request(&self, request: Request<Full<Bytes>>) -> WebhookResponse {
+        let began = clock::monotonic_now();
+        let asked = tokio::time::timeout(self.0.timeout, self.send_without_timeout(request)).await;
+        let mut heard = match asked {
+            Ok(Ok(heard)) => heard,
+            Ok(Err(problem)) => WebhookResponse::from_failure(problem),
+            Err(_) => WebhookResponse::from_failure(RequestFailure::TimedOut),
+        };
+        heard.elapsed = began.elapsed();
+        heard
+    }
+
+    async fn send_without_timeout(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<WebhookResponse, RequestFailure> {
+        let client = self.http_client();
+        let client = client.map_err(|fault| RequestFailure::Broken(fault.to_string()))?;
+        let answer = client.request(request).await;
+        Ok(read_response(answer.map_err(|error| classify_error(&error))?).await)
+    }
+}
+
+impl WebhookResponse {
+    /// A request that could not be made.
+    pub(crate) fn invalid_request(error: &http::Error) -> Self {
+        Self::from_failure(RequestFailure::Broken(error.to_string()))
+    }
+
+    fn from_failure(problem: RequestFailure) -> Self {
+        Self {
+            problem: Some(problem),
+            ..Self::default()
+        }
+    }
+}
+
+async fn read_response(answer: Response<Incoming>) -> WebhookResponse {
+    let (head, mut body) = answer.into_parts();
+    let mut bytes = Vec::new();
+    let mut whole = true;
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else {
+            whole = false;
+            break;
+        };
+        let Some(data) = frame.data_ref() else {
+            continue;
+        };
+        let room = MAX_BODY_BYTES.saturating_sub(bytes.len());
+        bytes.extend_from_slice(data.get(..room.min(data.len())).unwrap_or_default());
+        if data.len() > room {
+            whole = false;
+            break;
+        }
+    }
+    let asked = head
+        .headers
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok());
+    let asked = asked.and_then(|seconds| seconds.trim().parse::<i64>().ok());
+    let start = bytes
+        .get(..MAX_RECORDED_BYTES.min(bytes.len()))
+        .unwrap_or_default();
+    WebhookResponse {
+        status: head.status.as_u16(),
+        body_start: printable_text(start),
+        body: whole.then(|| Bytes::from(bytes)),
+        retry_after_ms: asked.map(|seconds| seconds.max(0).saturating_mul(1000)),
+        ..WebhookResponse::default()
+    }
+}
+
+/// What a receiver wrote, as a database on a server can keep it.
+fn printable_text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}")
+}
+
+fn classify_error(error: &hyper_util::client::legacy::Error) -> RequestFailure {
+    let mut text = String::new();
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<AddressNotAllowed>() {
+            return RequestFailure::NotAllowed;
+        }
+        if error.is::<rustls::Error>() {
+            return RequestFailure::Untrusted(error.to_string());
+        }
+        text = error.to_string();
+        cause = inner_cause(error);
+    }
+    RequestFailure::Broken(text.replace('\0', ""))
+}
+
+/// What caused an error. One of input and output holds another without calling it its source.
+fn inner_cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    match error.downcast_ref::<std::io::Error>() {
+        Some(io) => {
+            let inner: &(dyn Error + 'static) = io.get_ref()?;
+            Some(inner)
+        }
+        None => error.source(),
+    }
+}

@@ -1,0 +1,371 @@
+//! What waits for one webhook, in memory: of each order key the first may be sent, and no other
+//! waits for it.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::ops::Bound::{Excluded, Unbounded};
+
+use base::Time;
+use store::deliveries::PendingDelivery;
+use tokio::sync::oneshot;
+
+/// What is held of one webhook's queue; the rest waits in the store.
+const CAPACITY: usize = 10_000;
+/// The same while all that is held waits for something that fails.
+const BLOCKED_CAPACITY: usize = 100_000;
+/// What is sent to one webhook at once.
+const MAX_CONCURRENCY: usize = 16;
+/// Of those that wait for their time, so many are looked at together.
+const SCAN_BATCH: usize = 200;
+/// Before everything.
+const QUEUE_START: (Time, i64) = (Time::from_ms(0), 0);
+
+/// The queue of one webhook.
+#[derive(Debug, Default)]
+pub(super) struct DeliveryQueue {
+    by_key: HashMap<i64, VecDeque<PendingDelivery>>,
+    /// The first of each key, unless it is being sent, by when it is due.
+    due_heads: BTreeMap<(Time, i64), i64>,
+    /// What is being sent, by key, with what stops it.
+    in_flight: HashMap<i64, (i64, Option<oneshot::Sender<()>>)>,
+    /// All that is held or not yet noted as done.
+    known_seqs: HashSet<i64>,
+    queued: usize,
+    /// Whether more may wait in the store.
+    pub(super) is_full: bool,
+    concurrency: usize,
+    /// The last that was looked at of those that wait for their time.
+    scan_position: (Time, i64),
+}
+
+/// What became of something that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DeliveryOutcome {
+    /// It is done with.
+    Done,
+    /// It is sent again at a time.
+    Retry(Time),
+}
+
+impl DeliveryQueue {
+    pub(super) fn new() -> Self {
+        Self {
+            concurrency: MAX_CONCURRENCY,
+            scan_position: QUEUE_START,
+            ..Self::default()
+        }
+    }
+
+    /// How much more the lane takes up.
+    pub(super) fn free_capacity(&self) -> usize {
+        let stuck =
+            self.due_heads.len() < MAX_CONCURRENCY && self.in_flight.len() < self.concurrency;
+        let most = if stuck { BLOCKED_CAPACITY } else { CAPACITY };
+        most.saturating_sub(self.queued)
+    }
+
+    /// Takes up something that waits, unless it is known.
+    pub(super) fn push(&mut self, new: PendingDelivery) {
+        if self.known_seqs.contains(&new.seq) {
+            return;
+        }
+        if self.free_capacity() == 0 {
+            self.is_full = true;
+            return;
+        }
+        self.known_seqs.insert(new.seq);
+        self.queued += 1;
+        let key = new.order_key;
+        let flying = self.in_flight.contains_key(&key);
+        let queue = self.by_key.entry(key).or_default();
+        let place = queue.partition_point(|other| other.seq < new.seq);
+        if place == 0 && !flying {
+            if let Some(first) = queue.front() {
+                self.due_heads.remove(&(first.due_at, first.seq));
+            }
+            self.due_heads.insert((new.due_at, new.seq), key);
+        }
+        queue.insert(place, new);
+    }
+
+    /// The next that is due and may be sent; it is on its way from now on.
+    pub(super) fn take_due(&mut self, now: Time) -> Option<PendingDelivery> {
+        if self.in_flight.len() >= self.concurrency {
+            return None;
+        }
+        let (&(due, seq), &key) = self.due_heads.first_key_value()?;
+        if due > now {
+            return None;
+        }
+        self.due_heads.remove(&(due, seq));
+        self.in_flight.insert(key, (seq, None));
+        self.by_key.get(&key)?.front().copied()
+    }
+
+    /// Says what stops something that is being sent.
+    pub(super) fn set_stop_handle(&mut self, key: i64, stop: oneshot::Sender<()>) {
+        if let Some((_, place)) = self.in_flight.get_mut(&key) {
+            *place = Some(stop);
+        }
+    }
+
+    /// Some of those that wait for a later time while others wait behind them; the next time it is
+    /// others.
+    pub(super) fn blocking_heads(&mut self, now: Time) -> Vec<PendingDelivery> {
+        let from = self.scan_position.max((now, i64::MAX));
+        let beyond = self.due_heads.range((Excluded(from), Unbounded));
+        let some: Vec<_> = beyond.take(SCAN_BATCH).collect();
+        self.scan_position = match some.last() {
+            Some((last, _)) if some.len() == SCAN_BATCH => **last,
+            _ => QUEUE_START,
+        };
+        let queues = some.into_iter().filter_map(|(_, key)| self.by_key.get(key));
+        let queues = queues.filter(|queue| queue.len() > 1);
+        queues.filter_map(|queue| queue.front().copied()).collect()
+    }
+
+    /// What was sent has come to an end.
+    pub(super) fn complete(&mut self, key: i64, seq: i64, fate: DeliveryOutcome) {
+        let was_ours = self
+            .in_flight
+            .get(&key)
+            .is_some_and(|(flying, _)| *flying == seq);
+        if was_ours {
+            self.in_flight.remove(&key);
+        } else if fate != DeliveryOutcome::Done || self.in_flight.contains_key(&key) {
+            return; // sent before this lane was taken up
+        }
+        let Some(queue) = self.by_key.get_mut(&key) else {
+            return;
+        };
+        let Ok(place) = queue.binary_search_by_key(&seq, |waiting| waiting.seq) else {
+            return;
+        };
+        if let Some(first) = queue.front() {
+            self.due_heads.remove(&(first.due_at, first.seq));
+        }
+        match fate {
+            DeliveryOutcome::Done => {
+                queue.remove(place);
+                self.queued = self.queued.saturating_sub(1);
+            }
+            DeliveryOutcome::Retry(due) => {
+                if let Some(waiting) = queue.get_mut(place) {
+                    waiting.due_at = due;
+                }
+            }
+        }
+        match queue.front() {
+            Some(first) => {
+                self.due_heads.insert((first.due_at, first.seq), key);
+            }
+            None => {
+                self.by_key.remove(&key);
+            }
+        }
+    }
+
+    /// The receiver answered: more may be sent to it at once.
+    pub(super) fn raise_concurrency(&mut self) {
+        // One that is closed stays so.
+        self.concurrency = self.concurrency.saturating_mul(2).min(MAX_CONCURRENCY);
+    }
+
+    /// It did not: one is tried at a time.
+    pub(super) fn reduce_concurrency(&mut self) {
+        self.concurrency = self.concurrency.min(1);
+    }
+
+    /// The receiver is back: nothing waits for its time any more.
+    pub(super) fn make_all_due(&mut self, now: Time) {
+        let heads = std::mem::take(&mut self.due_heads);
+        for ((due, seq), key) in heads {
+            let due = due.min(now);
+            if let Some(first) = self.by_key.get_mut(&key).and_then(VecDeque::front_mut) {
+                first.due_at = due;
+            }
+            self.due_heads.insert((due, seq), key);
+        }
+    }
+
+    /// Something is noted as done that was sent with a key.
+    pub(super) fn confirm_recorded(&mut self, key: i64, seq: i64) {
+        let queue = self.by_key.get(&key);
+        let held = queue.is_some_and(|queue| {
+            let place = queue.binary_search_by_key(&seq, |waiting| waiting.seq);
+            place.is_ok()
+        });
+        if !held {
+            self.known_seqs.remove(&seq);
+        }
+    }
+
+    /// The highest place that is held.
+    pub(super) fn highest_seq(&self) -> i64 {
+        let last = self.by_key.values().filter_map(VecDeque::back);
+        last.map(|waiting| waiting.seq).max().unwrap_or(0)
+    }
+
+    /// When the next is due that may be sent.
+    pub(super) fn next_due(&self) -> Option<Time> {
+        if self.in_flight.len() >= self.concurrency {
+            return None;
+        }
+        self.due_heads.first_key_value().map(|((due, _), _)| *due)
+    }
+
+    /// Whether nothing waits and nothing is on its way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.by_key.is_empty() && self.in_flight.is_empty() && self.known_seqs.is_empty()
+    }
+
+    /// Whether something is on its way.
+    pub(super) fn has_in_flight(&self) -> bool {
+        !self.in_flight.is_empty()
+    }
+
+    /// Sends nothing more.
+    pub(super) const fn close(&mut self) {
+        self.concurrency = 0;
+    }
+
+    /// Stops what is on its way.
+    pub(super) fn abort_in_flight(&mut self) {
+        for (_, stop) in self.in_flight.values_mut() {
+            // Dropped, it stops what listens to it.
+            stop.take();
+        }
+        self.concurrency = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+    use store::deliveries::PendingDelivery;
+
+    use super::{DeliveryOutcome, DeliveryQueue};
+
+    const NOW: Time = Time::from_seconds(1_780_315_200);
+
+    const fn waiting(seq: i64, order_key: i64) -> PendingDelivery {
+        PendingDelivery {
+            seq,
+            webhook_id: 1,
+            order_key,
+            due_at: NOW,
+        }
+    }
+
+    fn taken(lane: &mut DeliveryQueue, now: Time) -> Vec<i64> {
+        std::iter::from_fn(|| lane.take_due(now))
+            .map(|one| one.seq)
+            .collect()
+    }
+
+    #[test]
+    fn of_each_key_one_is_sent_and_the_next_when_it_arrived() {
+        let mut lane = DeliveryQueue::new();
+        for (seq, key) in [(1, 7), (2, 7), (3, 8), (4, 7), (5, 8)] {
+            lane.push(waiting(seq, key));
+            lane.push(waiting(seq, key));
+        }
+        assert_eq!(taken(&mut lane, NOW), [1, 3]);
+        lane.complete(8, 3, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut lane, NOW), [5]);
+        let later = NOW.plus_ms(5000);
+        lane.complete(7, 1, DeliveryOutcome::Retry(later));
+        lane.reduce_concurrency();
+        lane.complete(8, 5, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut lane, NOW), Vec::<i64>::new());
+        assert_eq!(lane.next_due(), Some(later));
+        assert_eq!(taken(&mut lane, later), [1]);
+        lane.complete(7, 1, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut lane, later), [2]);
+        lane.complete(7, 2, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut lane, later), [4]);
+        lane.complete(7, 4, DeliveryOutcome::Done);
+        for (seq, key) in [(1, 7), (2, 7), (3, 8), (4, 7), (5, 8)] {
+            lane.confirm_recorded(key, seq);
+        }
+        assert!(lane.is_idle());
+    }
+
+    #[test]
+    fn what_was_written_late_is_put_into_its_place() {
+        let mut lane = DeliveryQueue::new();
+        for (seq, key) in [(10, 7), (12, 7), (20, 8), (21, 8)] {
+            lane.push(waiting(seq, key));
+        }
+        assert_eq!(lane.take_due(NOW).unwrap().seq, 10);
+        lane.push(waiting(9, 7));
+        lane.push(waiting(19, 8));
+        assert_eq!(taken(&mut lane, NOW), [19]);
+        lane.complete(7, 10, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut lane, NOW), [9]);
+        lane.complete(7, 9, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut lane, NOW), [12]);
+    }
+
+    #[test]
+    fn a_receiver_that_is_back_gets_everything_at_once() {
+        let mut lane = DeliveryQueue::new();
+        for seq in 1..=3 {
+            lane.push(waiting(seq, seq));
+        }
+        assert_eq!(taken(&mut lane, NOW), [1, 2, 3]);
+        for key in 1..=3 {
+            lane.complete(key, key, DeliveryOutcome::Retry(NOW.plus_ms(1_000_000)));
+        }
+        assert_eq!(taken(&mut lane, NOW), Vec::<i64>::new());
+        lane.make_all_due(NOW);
+        assert_eq!(taken(&mut lane, NOW), [1, 2, 3]);
+    }
+
+    #[test]
+    fn what_holds_others_up_is_looked_at_by_turns() {
+        let mut lane = DeliveryQueue::new();
+        let later = NOW.plus_ms(5000);
+        for seq in 0..500 {
+            let due_at = if seq < 10 { NOW } else { later };
+            lane.push(PendingDelivery {
+                due_at,
+                ..waiting(seq, seq)
+            });
+        }
+        assert!(
+            lane.blocking_heads(NOW).is_empty(),
+            "nothing waits behind them"
+        );
+        for seq in 0..500 {
+            lane.push(waiting(1000 + seq, seq));
+        }
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            seen.extend(lane.blocking_heads(NOW).into_iter().map(|one| one.seq));
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        let expected: Vec<i64> = (10..500).collect();
+        assert_eq!(seen, expected);
+        lane.complete(10, 10, DeliveryOutcome::Done);
+        lane.confirm_recorded(10, 10);
+        assert!(taken(&mut lane, NOW).contains(&1010));
+    }
+
+    #[test]
+    fn what_is_held_is_bounded() {
+        let mut lane = DeliveryQueue::new();
+        for seq in 0..200_000 {
+            lane.push(waiting(seq, seq % 1000));
+        }
+        assert!(lane.is_full);
+        assert_eq!(lane.queued, super::CAPACITY);
+        // One key that fails holds back no other: more is read behind it.
+        let mut lane = DeliveryQueue::new();
+        for seq in 0..20_000 {
+            lane.push(waiting(seq, 7));
+        }
+        lane.push(waiting(20_000, 8));
+        assert_eq!(taken(&mut lane, NOW), [0, 20_000]);
+    }
+}

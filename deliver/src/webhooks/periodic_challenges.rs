@@ -1,0 +1,139 @@
+//! Receivers are challenged from time to time, whether or not anything is sent to them.
+
+use std::time::Duration;
+
+use base::Error;
+use futures_util::StreamExt;
+use futures_util::stream;
+use store::apps::{self, AppStatus};
+use store::webhooks::{self, Webhook};
+use store::{Store, Tx};
+
+use super::challenge::{ChallengeFailure, ChallengeResult};
+use super::outcomes::disable_webhook;
+use super::{TargetUrl, WebhookClient, WebhookSettings};
+
+/// How often it is looked whom to challenge.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Challenged at once.
+const MAX_CONCURRENT: usize = 32;
+/// How soon one is challenged again that did not answer.
+const RETRY_MS: i64 = 30 * 60 * 1000;
+/// How long one may go without answering, after which it gets nothing any more.
+const DISABLE_AFTER_MS: i64 = 28 * 60 * 60 * 1000;
+
+/// Challenges receivers for ever.
+pub(super) async fn run(store: &Store, settings: &WebhookSettings, courier: &WebhookClient) {
+    loop {
+        tokio::time::sleep(POLL_INTERVAL).await;
+        if let Err(stop) = challenge_due(store, settings, courier).await {
+            tracing::warn!(?stop, "webhooks were not challenged; it is tried again");
+        }
+    }
+}
+
+async fn challenge_due(
+    store: &Store,
+    settings: &WebhookSettings,
+    courier: &WebhookClient,
+) -> Result<(), Error> {
+    let most = i64::try_from(MAX_CONCURRENT).unwrap_or(1);
+    let due = store
+        .read(move |tx| Ok(webhooks::list_due_checks(tx, most)?))
+        .await?;
+    let checks = due
+        .into_iter()
+        .map(|webhook| challenge_webhook(store, settings, courier, webhook));
+    let ended: Vec<_> = stream::iter(checks)
+        .buffer_unordered(MAX_CONCURRENT)
+        .collect()
+        .await;
+    ended.into_iter().collect()
+}
+
+async fn challenge_webhook(
+    store: &Store,
+    settings: &WebhookSettings,
+    courier: &WebhookClient,
+    webhook: Webhook,
+) -> Result<(), Error> {
+    let (id, app) = (webhook.id, webhook.app_id);
+    let claim = move |tx: &mut Tx<'_>| {
+        let until = tx.now().plus_ms(RETRY_MS);
+        if !webhooks::claim_check(tx, &webhook, until)? {
+            return Ok(None); // another node was faster
+        }
+        let app = apps::find_by_id(tx, app)?.filter(|app| app.state == AppStatus::Active);
+        Ok(app.map(|app| (webhook.clone(), app.api_secret)))
+    };
+    let Some((webhook, secret)) = store.write(claim).await? else {
+        return Ok(());
+    };
+    let Ok(place) = TargetUrl::parse(&webhook.url, &settings.targets) else {
+        let why = "The URL is not one that may be sent to any more.";
+        return store.write(move |tx| disable_webhook(tx, id, why)).await;
+    };
+    let context = store.context();
+    let challenged = courier
+        .send_challenge(&place, &secret, &context.rng, context.clock.now())
+        .await?;
+    let every = settings.challenge_interval;
+    store
+        .write(move |tx| apply_result(tx, &webhook, &challenged, every, false))
+        .await
+}
+
+/// What follows from a challenge.
+pub(super) fn apply_result(
+    tx: &mut Tx<'_>,
+    webhook: &Webhook,
+    challenged: &ChallengeResult,
+    every: Duration,
+    is_asked_for: bool,
+) -> Result<(), Error> {
+    challenged.record_attempt(tx, webhook.id)?;
+    match &challenged.failure {
+        None => record_success(tx, webhook, every, is_asked_for),
+        Some(failure) => record_failure(tx, webhook, failure),
+    }
+}
+
+/// A receiver answered rightly. One that did not the last time gets everything that waits, and so
+/// does one whose app says by the challenge that it is there.
+fn record_success(
+    tx: &mut Tx<'_>,
+    webhook: &Webhook,
+    every: Duration,
+    is_asked_for: bool,
+) -> Result<(), Error> {
+    let next = tx.now().plus_ms(duration_ms(every));
+    webhooks::mark_checked(tx, webhook.id, next)?;
+    if is_asked_for || !webhook.valid || !webhook.problem.is_empty() {
+        store::deliveries::make_pending_due(tx, webhook.id)?;
+    }
+    Ok(())
+}
+
+/// A receiver did not: at once, or after a day and some hours, it gets nothing any more.
+fn record_failure(
+    tx: &mut Tx<'_>,
+    webhook: &Webhook,
+    failure: &ChallengeFailure,
+) -> Result<(), Error> {
+    let now = tx.now();
+    let silent = now.ms().saturating_sub(webhook.checked_at.ms());
+    if failure.is_permanent || silent >= DISABLE_AFTER_MS {
+        return disable_webhook(tx, webhook.id, &failure.message);
+    }
+    let next = now.plus_ms(RETRY_MS);
+    Ok(webhooks::mark_check_failed(
+        tx,
+        webhook.id,
+        &failure.message,
+        next,
+    )?)
+}
+
+fn duration_ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,155 @@
+//! When something is tried again.
+
+use std::time::Duration;
+
+use base::{Fault, Rng, Time};
+
+/// How long is waited after each try that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetrySchedule(Vec<Duration>);
+
+/// By how much a wait may be longer, so that many receivers are not tried in step: an eighth.
+const JITTER: i64 = 8;
+/// The longest that a receiver may ask to be left alone.
+const MAX_RETRY_AFTER_MS: i64 = 3600 * 1000;
+
+impl Default for RetrySchedule {
+    fn default() -> Self {
+        const MINUTE: u64 = 60;
+        const HOUR: u64 = 60 * MINUTE;
+        let seconds = [
+            5,
+            5 * MINUTE,
+            30 * MINUTE,
+            2 * HOUR,
+            5 * HOUR,
+            10 * HOUR,
+            10 * HOUR,
+        ];
+        Self(seconds.map(Duration::from_secs).to_vec())
+    }
+}
+
+/// What failed, and how often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FailedTry {
+    /// Tries up to now, this one included.
+    pub(crate) tries: i64,
+    /// When it was tried first.
+    pub(crate) first_at: Time,
+    /// When it failed.
+    pub(crate) now: Time,
+    /// How long the receiver asked to be left alone, in milliseconds.
+    pub(crate) retry_after_ms: Option<i64>,
+}
+
+impl RetrySchedule {
+    /// A schedule of these waits; none: nothing is tried again.
+    pub fn new(waits: Vec<Duration>) -> Self {
+        Self(waits)
+    }
+
+    /// That of replays, which whoever asked for them can ask for again (contract §10.1).
+    pub fn replay_schedule() -> Self {
+        Self([1, 5, 25].map(Duration::from_secs).to_vec())
+    }
+
+    fn wait_ms(&self, place: usize) -> Option<i64> {
+        let wait = self.0.get(place)?;
+        Some(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// How long something is tried altogether, at least.
+    fn total_ms(&self) -> i64 {
+        let waits = (0..self.0.len()).filter_map(|place| self.wait_ms(place));
+        waits.fold(0, i64::saturating_add)
+    }
+
+    /// When something is tried again; none: it is given up. Tries that came before their time,
+    /// since the receiver was back for a moment, do not bring the end nearer.
+    pub(crate) fn next_retry(
+        &self,
+        failed: &FailedTry,
+        chance: &Rng,
+    ) -> Result<Option<Time>, Fault> {
+        let place = usize::try_from(failed.tries.saturating_sub(1)).unwrap_or(usize::MAX);
+        let spent = failed.now.ms().saturating_sub(failed.first_at.ms());
+        let wait = match self.wait_ms(place) {
+            Some(wait) => wait,
+            None if spent >= self.total_ms() => return Ok(None),
+            None => self.wait_ms(self.0.len().saturating_sub(1)).unwrap_or(0),
+        };
+        let more = random_jitter(wait / JITTER, chance)?;
+        let asked = failed
+            .retry_after_ms
+            .unwrap_or(0)
+            .clamp(0, MAX_RETRY_AFTER_MS);
+        let wait = wait.saturating_add(more).max(asked);
+        Ok(Some(failed.now.plus_ms(wait)))
+    }
+}
+
+/// Between nothing and `most`.
+pub(crate) fn random_jitter(most: i64, chance: &Rng) -> Result<i64, Fault> {
+    let random = u32::from_le_bytes(chance.random_bytes()?);
+    Ok(most.saturating_mul(i64::from(random >> 8)) >> 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{Rng, Time};
+
+    use super::{FailedTry, RetrySchedule};
+
+    const START: Time = Time::from_seconds(1_780_315_200);
+
+    #[test]
+    fn tries_are_spread_over_more_than_a_day_and_end() {
+        let (schedule, chance) = (RetrySchedule::default(), Rng::from_seed(1));
+        let mut now = START;
+        let mut waits = Vec::new();
+        for tries in 1..100 {
+            let failed = FailedTry {
+                tries,
+                first_at: START,
+                now,
+                retry_after_ms: None,
+            };
+            let Some(again) = schedule.next_retry(&failed, &chance).unwrap() else {
+                break;
+            };
+            waits.push((again.ms() - now.ms()) / 1000);
+            now = again;
+        }
+        let least = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
+        assert_eq!(waits.len(), least.len(), "{waits:?}");
+        for (wait, least) in waits.iter().zip(least) {
+            assert!((least..=least + least / 8).contains(wait), "{waits:?}");
+        }
+        let mut others = waits.iter().zip(least).map(|(wait, least)| wait - least);
+        assert!(others.any(|more| more > 0), "no jitter: {waits:?}");
+    }
+
+    #[test]
+    fn early_tries_do_not_bring_the_end_nearer_and_receivers_may_ask_for_patience() {
+        let (schedule, chance) = (RetrySchedule::default(), Rng::from_seed(1));
+        let mut failed = FailedTry {
+            tries: 50,
+            first_at: START,
+            now: START.plus_ms(3_600_000),
+            retry_after_ms: None,
+        };
+        assert!(schedule.next_retry(&failed, &chance).unwrap().is_some());
+        failed.now = START.plus_ms(28 * 3_600_000);
+        assert!(schedule.next_retry(&failed, &chance).unwrap().is_none());
+        failed.tries = 1;
+        failed.retry_after_ms = Some(60_000);
+        let again = schedule.next_retry(&failed, &chance).unwrap().unwrap();
+        assert_eq!(again.ms() - failed.now.ms(), 60_000);
+        failed.retry_after_ms = Some(i64::MAX);
+        let again = schedule.next_retry(&failed, &chance).unwrap().unwrap();
+        assert_eq!(again.ms() - failed.now.ms(), 3_600_000);
+        let none = RetrySchedule::new(Vec::new());
+        assert!(none.next_retry(&failed, &chance).unwrap().is_none());
+    }
+}

@@ -1,0 +1,231 @@
+//! One try, from the request to what came of it.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use base::Time;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
+use http::{Request, Uri};
+use http_body_util::Full;
+use store::deliveries::{Delivery, DeliveryAttempt, DeliveryState};
+use tokio::sync::oneshot;
+
+use super::super::client::WebhookResponse;
+use super::super::delivery_queue::DeliveryOutcome;
+use super::super::outcomes::{AttemptOutcome, FailureChange};
+use super::super::retry_schedule::{FailedTry, RetrySchedule};
+use super::super::{SIGNATURE_HEADER, WebhookClient};
+use super::{AGENT, ActiveWebhook, SenderState};
+
+/// What the receiver knows the event by.
+const EVENT_ID_HEADER: HeaderName = HeaderName::from_static("webhook-id");
+/// The how-manieth try it is.
+const ATTEMPT_HEADER: HeaderName = HeaderName::from_static("webhook-attempt");
+/// The replay that it belongs to.
+const REPLAY_HEADER: HeaderName = HeaderName::from_static("webhook-replay-id");
+const SIGNATURE: HeaderName = HeaderName::from_static(SIGNATURE_HEADER);
+
+/// A try that has come to an end; without an answer, it was stopped.
+pub(super) struct CompletedAttempt {
+    delivery: Delivery,
+    signature: String,
+    response: Option<WebhookResponse>,
+}
+
+/// How long a receiver must have been away for its return to be taken for one.
+const MIN_AWAY_MS: i64 = 60_000;
+
+/// A try under way.
+pub(super) fn run_attempt(
+    courier: &WebhookClient,
+    uri: &Uri,
+    signature: String,
+    mut delivery: Delivery,
+    stopped: oneshot::Receiver<()>,
+) -> Pin<Box<dyn Future<Output = CompletedAttempt> + Send>> {
+    let courier = courier.clone();
+    // Nobody needs it afterwards.
+    let body = Bytes::from(std::mem::take(&mut delivery.body));
+    let request = build_request(uri, &signature, &delivery, body);
+    Box::pin(async move {
+        let heard = match request {
+            Ok(request) => tokio::select! {
+                heard = courier.send_request(request) => Some(heard),
+                _ = stopped => None,
+            },
+            Err(error) => Some(WebhookResponse::invalid_request(&error)),
+        };
+        CompletedAttempt {
+            delivery,
+            signature,
+            response: heard,
+        }
+    })
+}
+
+fn build_request(
+    uri: &Uri,
+    signature: &str,
+    delivery: &Delivery,
+    body: Bytes,
+) -> Result<Request<Full<Bytes>>, http::Error> {
+    let mut request = Request::post(uri.clone())
+        .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+        .header(USER_AGENT, HeaderValue::from_static(AGENT))
+        .header(SIGNATURE, signature)
+        .header(EVENT_ID_HEADER, delivery.event_id.as_str())
+        .header(ATTEMPT_HEADER, delivery.tries.saturating_add(1));
+    if delivery.job_id != 0 {
+        request = request.header(REPLAY_HEADER, delivery.job_id);
+    }
+    request.body(Full::new(body))
+}
+
+impl SenderState {
+    /// Takes note of how a try ended.
+    pub(super) fn complete_attempt(&mut self, landed: CompletedAttempt) {
+        let now = self.now();
+        let id = landed.delivery.webhook_id;
+        let (key, seq) = (landed.delivery.order_key, landed.delivery.seq);
+        let Some(heard) = landed.response else {
+            return self.abort_attempt(id, key, seq);
+        };
+        let good = heard.problem.is_none() && (200..300).contains(&heard.status);
+        let problem = match &heard.problem {
+            Some(problem) => problem.to_string(),
+            None if good => String::new(),
+            None => format!("the receiver answered {}", heard.status),
+        };
+        let attempt = DeliveryAttempt {
+            webhook_id: id,
+            delivery_seq: seq,
+            at: now,
+            status: heard.status.into(),
+            problem,
+            duration_ms: i64::try_from(heard.elapsed.as_millis()).unwrap_or(i64::MAX),
+            signature_or_token: landed.signature,
+            expected: String::new(),
+            answer: heard.body_start,
+        };
+        let again = if good {
+            None
+        } else {
+            self.next_retry(&landed.delivery, now, heard.retry_after_ms)
+        };
+        let mut outcome = AttemptOutcome {
+            seq,
+            key,
+            state: match again {
+                _ if good => DeliveryState::Delivered,
+                Some(_) => DeliveryState::Waiting,
+                None => DeliveryState::GivenUp,
+            },
+            retry_at: again.unwrap_or(now),
+            attempt,
+            failure_change: FailureChange::Unchanged,
+            is_back: false,
+            disable_reason: None,
+        };
+        let most = i64::try_from(self.settings.disable_after.as_millis()).unwrap_or(i64::MAX);
+        if let Some(hook) = self.active.get_mut(&id) {
+            hook.queue.complete(
+                key,
+                seq,
+                again.map_or(DeliveryOutcome::Done, DeliveryOutcome::Retry),
+            );
+            hook.update_health(good, now, most, &mut outcome);
+            if outcome.disable_reason.is_some() {
+                hook.queue.abort_in_flight();
+            }
+            self.ready.insert(id);
+        }
+        self.outcomes.push(outcome);
+        self.notify_stop_waiters();
+    }
+
+    /// A delivery that is not sent any more has landed.
+    fn abort_attempt(&mut self, webhook: i64, key: i64, seq: i64) {
+        if let Some(hook) = self.active.get_mut(&webhook) {
+            hook.queue.complete(key, seq, DeliveryOutcome::Done);
+            if !hook.queue.has_in_flight() {
+                self.active.remove(&webhook);
+            }
+        }
+        self.notify_stop_waiters();
+    }
+
+    fn next_retry(&self, delivery: &Delivery, now: Time, asked_ms: Option<i64>) -> Option<Time> {
+        let brief;
+        let schedule = if delivery.job_id == 0 {
+            &self.settings.retry
+        } else {
+            brief = RetrySchedule::replay_schedule();
+            &brief
+        };
+        let failed = FailedTry {
+            tries: delivery.tries.saturating_add(1),
+            first_at: delivery.tried_at.unwrap_or(now),
+            now,
+            retry_after_ms: asked_ms,
+        };
+        let again = schedule.next_retry(&failed, &self.store.context().rng);
+        // Without randomness there is no jitter, but a try all the same.
+        again.unwrap_or_else(|_| Some(now.plus_ms(60_000)))
+    }
+
+    /// Tells those who wait for a webhook to fall silent that it has.
+    pub(super) fn notify_stop_waiters(&mut self) {
+        let hooks = &mut self.active;
+        let waiting = std::mem::take(&mut self.stop_waiters);
+        for (id, until, reply) in waiting {
+            if hooks
+                .get(&id)
+                .is_some_and(|hook| hook.queue.has_in_flight())
+            {
+                self.stop_waiters.push((id, until, reply));
+            } else {
+                hooks.remove(&id);
+                let _gone = reply.send(());
+            }
+        }
+    }
+}
+
+impl ActiveWebhook {
+    /// What an answer, or none, says of the receiver.
+    fn update_health(
+        &mut self,
+        good: bool,
+        now: Time,
+        disable_after_ms: i64,
+        outcome: &mut AttemptOutcome,
+    ) {
+        let since = self.webhook.failing_since;
+        if good {
+            self.queue.raise_concurrency();
+            if let Some(since) = since {
+                self.webhook.failing_since = None;
+                outcome.failure_change = FailureChange::Recovered;
+                if now.ms().saturating_sub(since.ms()) >= MIN_AWAY_MS {
+                    self.queue.make_all_due(now);
+                    outcome.is_back = true;
+                }
+            }
+            return;
+        }
+        self.queue.reduce_concurrency();
+        match since {
+            None => {
+                self.webhook.failing_since = Some(now);
+                outcome.failure_change = FailureChange::Since(now);
+            }
+            Some(since) if now.ms().saturating_sub(since.ms()) >= disable_after_ms => {
+                self.webhook.valid = false;
+                let why = "Nothing could be delivered for too long.";
+                outcome.disable_reason = Some(why.to_owned());
+            }
+            Some(_) => {}
+        }
+    }
+}

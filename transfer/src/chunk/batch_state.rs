@@ -1,0 +1,113 @@
+//! What is known while a chunk is stored. It lives as long as the transaction, no longer.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use base::{Fault, PostId, UserId};
+use store::Tx;
+use store::imports::{self, ImportedPostSummary, PostCounterDeltas, UserCounterDeltas};
+use store::posts::Post;
+
+use crate::report::ImportReport;
+
+/// Somebody about whom nothing is known, not even the id.
+pub(crate) const UNKNOWN_USER: UserId = UserId::new(0);
+
+/// The state of a chunk under way.
+pub(crate) struct ImportBatchState {
+    pub(crate) owner: Option<UserId>,
+    /// Who an id of the source is here.
+    pub(crate) users_by_source_id: HashMap<i64, UserId>,
+    /// Who has a handle, asked once.
+    pub(crate) users_by_handle: HashMap<String, Option<UserId>>,
+    /// Posts that are there.
+    pub(crate) known_posts: HashMap<i64, ImportedPostSummary>,
+    user_deltas: BTreeMap<UserId, UserCounterDeltas>,
+    post_deltas: BTreeMap<i64, PostCounterDeltas>,
+    authors: BTreeSet<UserId>,
+    /// Who is verified of those who follow.
+    pub(crate) verified_users: BTreeSet<UserId>,
+    pub(crate) report: ImportReport,
+    /// The highest id that came.
+    pub(crate) max_id: i64,
+    /// First and last post that came.
+    pub(crate) post_id_range: Option<(i64, i64)>,
+}
+
+impl ImportBatchState {
+    pub(crate) fn new(owner: Option<UserId>) -> Self {
+        Self {
+            owner,
+            users_by_source_id: HashMap::new(),
+            users_by_handle: HashMap::new(),
+            known_posts: HashMap::new(),
+            user_deltas: BTreeMap::new(),
+            post_deltas: BTreeMap::new(),
+            authors: BTreeSet::new(),
+            verified_users: BTreeSet::new(),
+            report: ImportReport::default(),
+            max_id: 0,
+            post_id_range: None,
+        }
+    }
+
+    /// Who an id of the source is here; the owner where the source gives none.
+    pub(crate) fn find_user(&self, id: Option<i64>) -> Option<UserId> {
+        match id {
+            Some(id) => self.users_by_source_id.get(&id).copied(),
+            None => self.owner,
+        }
+    }
+
+    pub(crate) fn user_delta(&mut self, user: UserId) -> &mut UserCounterDeltas {
+        self.user_deltas.entry(user).or_default()
+    }
+
+    pub(crate) fn post_delta(&mut self, post: PostId) -> &mut PostCounterDeltas {
+        self.post_deltas.entry(post.get()).or_default()
+    }
+
+    pub(crate) fn track_id(&mut self, id: i64) {
+        self.max_id = self.max_id.max(id);
+    }
+
+    /// Counts a live post for its author and for the posts that it has to do with.
+    pub(crate) fn count_post(&mut self, post: &Post, by: i64) {
+        let shift = self.user_delta(post.author_id);
+        shift.posts += by;
+        if !post.media_keys.is_empty() {
+            shift.media += by;
+        }
+        if by > 0 && !post.nullcast {
+            shift.newest = shift.newest.max(post.id.get());
+        }
+        if let Some(parent) = post.in_reply_to_post_id {
+            self.post_delta(parent).replies += by;
+        }
+        if let Some(quoted) = post.quoted_post_id {
+            self.post_delta(quoted).quotes += by;
+        }
+        if let Some(source) = post.repost_of_id.filter(|_| !post.nullcast) {
+            self.post_delta(source).reposts += by;
+        }
+        self.authors.insert(post.author_id);
+    }
+
+    /// Says that a post came.
+    pub(crate) fn track_post(&mut self, id: i64) {
+        self.track_id(id);
+        let (first, last) = self.post_id_range.unwrap_or((id, id));
+        self.post_id_range = Some((first.min(id), last.max(id)));
+    }
+
+    /// Moves all counters, once each and in order.
+    pub(crate) fn flush_counters(&mut self, tx: &mut Tx<'_>, key: &str) -> Result<(), Fault> {
+        for (user, by) in &self.user_deltas {
+            imports::apply_user_deltas(tx, *user, by)?;
+        }
+        for (post, by) in &self.post_deltas {
+            imports::apply_post_deltas(tx, *post, by)?;
+        }
+        let authors: Vec<UserId> = self.authors.iter().copied().collect();
+        imports::insert_authors(tx, key, &authors)
+    }
+}

@@ -1,0 +1,209 @@
+//! Rows of carried tables.
+
+use std::collections::HashMap;
+
+use base::{AppId, Fault, PostId, Secret, Time, UserId};
+use network::apps::{self, App};
+use store::portable_tables::{self, CellValue, ColumnType, InsertOutcome, PortableColumn};
+use store::posts::PostState;
+use store::{Tx, communities};
+
+use super::batch_state::{ImportBatchState, UNKNOWN_USER};
+use super::{placeholders, posts};
+use crate::portable_rows::PortableRow;
+use crate::reader::PreparedRecord;
+
+/// Rows that others refer to, by table and id, asked once.
+type RowExistenceCache = HashMap<(&'static str, i64), bool>;
+
+pub(crate) fn store(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    items: &[PreparedRecord],
+) -> Result<(), Fault> {
+    let rows = items.iter().filter_map(|item| match item {
+        PreparedRecord::Row(row) => Some(&**row),
+        _ => None,
+    });
+    let mut rows: Vec<&PortableRow> = rows.collect();
+    // What a row refers to comes before it, in whatever order the lines stand.
+    rows.sort_by_cached_key(|row| row.table.position());
+    let mut unknown: Vec<i64> = rows
+        .iter()
+        .flat_map(|row| row.required_post_ids())
+        .collect();
+    unknown.retain(|post| !desk.known_posts.contains_key(post));
+    unknown.sort_unstable();
+    unknown.dedup();
+    posts::load_known_posts(tx, desk, unknown)?;
+    let mut known = RowExistenceCache::new();
+    rows.into_iter()
+        .try_for_each(|row| store_row(tx, desk, &mut known, row))
+}
+
+fn store_row(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    known: &mut RowExistenceCache,
+    row: &PortableRow,
+) -> Result<(), Fault> {
+    let kind = row.table.name;
+    let mut cells = Vec::with_capacity(row.cells.len());
+    for (column, cell) in row.table.columns.iter().zip(&row.cells) {
+        match resolve_cell(tx, desk, known, column, cell)? {
+            Ok(cell) => cells.push(cell),
+            Err(why) => {
+                desk.report.skip(kind, &why, || row.report_label());
+                return Ok(());
+            }
+        }
+    }
+    let row = PortableRow {
+        table: row.table,
+        cells: sort_conversation_pair(kind, cells),
+    };
+    match insert_row(tx, &row)? {
+        InsertOutcome::Added => {}
+        InsertOutcome::AlreadyExists => {
+            desk.report.count_known(kind);
+            return Ok(());
+        }
+        InsertOutcome::Refused => {
+            let why = "what it needs is not here, or something stands in its place";
+            desk.report.skip(kind, why, || row.report_label());
+            return Ok(());
+        }
+    }
+    for (column, cell) in row.table.columns.iter().zip(&row.cells) {
+        if let (ColumnType::Id | ColumnType::Stamp, Some(id)) = (column.kind, cell.as_int()) {
+            desk.track_id(id);
+            if column.kind == ColumnType::Id {
+                known.insert((kind, id), true);
+                index_for_search(tx, kind, id)?;
+            }
+        }
+    }
+    desk.report.count_stored(kind);
+    Ok(())
+}
+
+/// A cell as it stands here, or why the row cannot be stored.
+fn resolve_cell(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    known: &mut RowExistenceCache,
+    column: &PortableColumn,
+    cell: &CellValue,
+) -> Result<Result<CellValue, String>, Fault> {
+    let here = |id: i64| desk.find_user(Some(id)).map_or(id, UserId::get);
+    Ok(Ok(match (column.kind, cell) {
+        (ColumnType::User, CellValue::Int(id)) => CellValue::Int(here(*id)),
+        (ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => CellValue::Int(here(*id)),
+        (ColumnType::Users, CellValue::Text(ids)) => {
+            let ids = ids.split(',').filter_map(|id| id.parse().ok());
+            let ids: Vec<String> = ids.map(|id| here(id).to_string()).collect();
+            CellValue::Text(ids.join(","))
+        }
+        (ColumnType::Post, CellValue::Int(id)) => {
+            let seen = placeholders::ensure(tx, desk, PostId::new(*id), UNKNOWN_USER, None)?;
+            if seen.state == PostState::Deleted {
+                return Ok(Err("the post was deleted here".to_owned()));
+            }
+            cell.clone()
+        }
+        (ColumnType::Reference(table), CellValue::Int(id))
+            if !row_exists(tx, known, table, *id)? =>
+        {
+            return Ok(Err(format!("its {table} is not here")));
+        }
+        (ColumnType::OptReference(table), CellValue::Int(id))
+            if !row_exists(tx, known, table, *id)? =>
+        {
+            CellValue::Null
+        }
+        _ => cell.clone(),
+    }))
+}
+
+fn row_exists(
+    tx: &mut Tx<'_>,
+    known: &mut RowExistenceCache,
+    table: &'static str,
+    id: i64,
+) -> Result<bool, Fault> {
+    if let Some(there) = known.get(&(table, id)) {
+        return Ok(*there);
+    }
+    let there = portable_tables::row_exists(tx, table, id)?;
+    known.insert((table, id), there);
+    Ok(there)
+}
+
+/// The two of a conversation stand in the order of their ids, whoever they are here.
+fn sort_conversation_pair(kind: &str, mut cells: Vec<CellValue>) -> Vec<CellValue> {
+    if kind == "dm_conversation"
+        && let [_, lower, higher] = cells.as_mut_slice()
+        && lower.as_int() > higher.as_int()
+    {
+        std::mem::swap(lower, higher);
+    }
+    cells
+}
+
+fn insert_row(tx: &mut Tx<'_>, row: &PortableRow) -> Result<InsertOutcome, Fault> {
+    match row.table.name {
+        "app" if apps::import_app(tx, app_from_row(row))? => Ok(InsertOutcome::Added),
+        "app" => Ok(InsertOutcome::AlreadyExists),
+        _ => portable_tables::insert_row(tx, row.table, &row.cells),
+    }
+}
+
+/// An app that has no keys yet.
+fn app_from_row(row: &PortableRow) -> App {
+    let cell = |name: &str| row.table.find_cell(&row.cells, name);
+    let number = |name: &str| cell(name).and_then(CellValue::as_int).unwrap_or(0);
+    let text = |name: &str| {
+        cell(name)
+            .and_then(CellValue::as_text)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    App {
+        id: AppId::new(number("id")),
+        owner_id: UserId::new(number("owner_id")),
+        name: text("name"),
+        description: text("description"),
+        website_url: text("website_url"),
+        created_at: Time::from_ms(number("created_at")),
+        state: if number("state") == 0 {
+            apps::AppStatus::Active
+        } else {
+            apps::AppStatus::Suspended
+        },
+        api_key: String::new(),
+        api_secret: Secret::new(""),
+        client_id: String::new(),
+        client_secret_digest: None,
+        kind: text("kind"),
+        permission: text("permission"),
+        request_email: number("request_email") != 0,
+        sign_in: number("sign_in") != 0,
+        access_level: text("access_level"),
+        entitlements: text("entitlements"),
+        callback_urls: text("callback_urls"),
+        vocabulary: text("vocabulary"),
+    }
+}
+
+/// Lets what came be found by its words.
+fn index_for_search(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
+    match kind {
+        "community" => match communities::find_by_id(tx, id)? {
+            Some(community) => communities::index_words(tx, &community),
+            None => Ok(()),
+        },
+        "space" => network::spaces::index_title(tx, id),
+        "story" => network::news::index_story(tx, id),
+        _ => Ok(()),
+    }
+}

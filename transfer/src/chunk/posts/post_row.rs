@@ -1,0 +1,128 @@
+//! The row of a post, out of what its source tells and what is there.
+
+use base::{AppId, Fault, PostId, Time, UserId};
+use store::Tx;
+use store::imports::ImportedPostSummary;
+use store::posts::{Post as Row, PostState};
+
+use crate::chunk::batch_state::ImportBatchState;
+use crate::chunk::user_resolver;
+use crate::reader::PreparedPost;
+use crate::sanitize;
+
+/// How often a post can be edited.
+const MAX_EDITS: i64 = 5;
+const REPLY_SETTINGS: &[&str] = &["following", "mentionedUsers", "subscribers", "verified"];
+
+/// A post's place among others.
+#[derive(Default)]
+pub(super) struct PostReferences {
+    /// What it answers.
+    pub(super) parent: Option<ImportedPostSummary>,
+    /// Whom it answers.
+    pub(super) addressee: Option<UserId>,
+    /// What it quotes.
+    pub(super) quoted: Option<PostId>,
+    /// What it reposts.
+    pub(super) source: Option<PostId>,
+    /// Its first version.
+    pub(super) root: Option<PostId>,
+    /// The conversation of its first version, where that is there.
+    pub(super) root_conversation: Option<PostId>,
+    /// A later version is there.
+    pub(super) superseded: bool,
+}
+
+/// Sixteen hexadecimal digits, as places are spoken.
+fn is_place_id(text: &str) -> bool {
+    network::places::parse_place_id(text).is_some()
+}
+
+/// The row, and those in whose mentions it goes.
+pub(super) fn build_post_row(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    imported: &PreparedPost,
+    author: UserId,
+    place: &PostReferences,
+    media_keys: String,
+) -> Result<(Row, Vec<UserId>), Fault> {
+    let post = &imported.post;
+    let id = PostId::new(post.id);
+    let known = resolve_mentions(tx, desk, imported)?;
+    let is_reply = place.parent.is_some() || place.addressee.is_some();
+    let reading = imported.draft.compose(&known, is_reply, "und");
+    let parents = place.parent.map(|seen| seen.conversation_id);
+    let conversation = parents.or(place.root_conversation).or(place.root);
+    let mut mentioned: Vec<UserId> = reading.mentioned;
+    let mentions = post.mentions.iter().filter_map(|mention| mention.id);
+    mentioned.extend(mentions.filter_map(|id| desk.find_user(Some(id))));
+    mentioned.extend(place.addressee);
+    mentioned.sort_unstable();
+    mentioned.dedup();
+    mentioned.retain(|user| *user != author);
+    let earlier = post.edit_history.iter().filter(|one| **one < post.id);
+    let earlier = i64::try_from(earlier.count()).unwrap_or(MAX_EDITS);
+    let settings = post.reply_settings.as_deref();
+    let settings = settings.filter(|settings| REPLY_SETTINGS.contains(settings));
+    let row = Row {
+        state: if place.superseded {
+            PostState::Superseded
+        } else {
+            PostState::Live
+        },
+        text: reading.text,
+        lang: imported.lang.clone(),
+        conversation_id: conversation.unwrap_or(id),
+        in_reply_to_post_id: place.parent.map(|seen| seen.id),
+        in_reply_to_user_id: place.addressee,
+        quoted_post_id: place.quoted,
+        repost_of_id: place.source,
+        edit_root_id: place.root,
+        edits_remaining: MAX_EDITS.saturating_sub(earlier).max(0),
+        community_id: post.community_id,
+        reply_settings: settings.unwrap_or("everyone").to_owned(),
+        nullcast: post.nullcast,
+        followers_only: post.followers_only,
+        possibly_sensitive: post.possibly_sensitive,
+        paid_partnership: post.paid_partnership,
+        made_with_ai: post.made_with_ai,
+        entities: reading.entities,
+        short_entities: reading.short_entities,
+        display_start: reading.display_start,
+        display_end: reading.display_end,
+        media_keys,
+        place_id: post.place.clone().filter(|place| is_place_id(place)),
+        geo: sanitize::valid_json_or_empty(&post.geo).to_owned(),
+        card_uri: post.card.clone(),
+        withheld: sanitize::valid_json_or_empty(&post.withheld).to_owned(),
+        app_id: post.app.map(AppId::new),
+        unshared: post.unshared,
+        members_only: post.members_only,
+        ..Row::placeholder(id, author, Time::from_ms(post.created_at_ms))
+    };
+    Ok((row, mentioned))
+}
+
+/// Whom the text's mentions mean: as the source says, or else whoever has the handle here.
+fn resolve_mentions(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    imported: &PreparedPost,
+) -> Result<Vec<(String, UserId)>, Fault> {
+    let mut known: Vec<(String, UserId)> = Vec::new();
+    for name in imported.draft.mentioned_usernames() {
+        let same = |handle: &str| handle.eq_ignore_ascii_case(name);
+        if known.iter().any(|(handle, _)| same(handle)) {
+            continue;
+        }
+        let mut mentions = imported.post.mentions.iter();
+        let source = mentions.find(|mention| same(&mention.handle) && mention.id.is_some());
+        let user = match source {
+            Some(mention) => desk.find_user(mention.id),
+            None => user_resolver::find_by_handle(tx, desk, name)?,
+        };
+        known.extend(user.map(|user| (name.to_owned(), user)));
+    }
+    Ok(known)
+}

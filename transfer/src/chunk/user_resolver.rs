@@ -1,0 +1,259 @@
+//! Everybody whom a chunk names: who they are here, and placeholders for those who are not here.
+
+use std::collections::{BTreeMap, HashMap};
+
+use base::text::is_valid_username;
+use base::{Fault, UserId};
+use store::imports::ImportedUserSummary;
+use store::users::{self, User, UserState};
+use store::{Tx, imports};
+
+use super::batch_state::ImportBatchState;
+use super::messages;
+use crate::reader::{PreparedPost, PreparedRecord};
+use crate::sanitize;
+
+/// What a source tells of somebody in passing.
+#[derive(Clone, Copy, Default)]
+struct UserHint<'a> {
+    handle: &'a str,
+    name: &'a str,
+}
+
+type UserHints<'a> = BTreeMap<i64, UserHint<'a>>;
+
+/// How strong a claim to a handle is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HandleClaim {
+    /// The account itself: a placeholder makes room.
+    Account,
+    /// Somebody said so: whoever has it keeps it, unless nothing else is known of them.
+    Mention,
+}
+
+/// Finds out who everybody is; makes placeholders.
+pub(crate) fn resolve(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    items: &[PreparedRecord],
+) -> Result<(), Fault> {
+    let mut hints = UserHints::new();
+    for item in items {
+        collect_hints(item, &mut hints);
+    }
+    let unknown = hints
+        .keys()
+        .filter(|id| !desk.users_by_source_id.contains_key(id));
+    let ids: Vec<i64> = unknown.copied().collect();
+    desk.users_by_source_id
+        .extend(imports::find_aliases(tx, &ids)?);
+    let ids: Vec<i64> = ids
+        .into_iter()
+        .filter(|id| !desk.users_by_source_id.contains_key(id))
+        .collect();
+    let known = imports::find_users(tx, &ids)?;
+    let mut known: HashMap<i64, ImportedUserSummary> = known
+        .into_iter()
+        .map(|user| (user.id.get(), user))
+        .collect();
+    for id in ids {
+        let hint = hints.get(&id).copied().unwrap_or_default();
+        match known.remove(&id) {
+            None => insert_placeholder_user(tx, desk, UserId::new(id), hint)?,
+            Some(user) if user.is_placeholder => complete_placeholder(tx, desk, &user, hint)?,
+            Some(_) => {}
+        }
+        desk.users_by_source_id.insert(id, UserId::new(id));
+    }
+    Ok(())
+}
+
+fn add_hint<'a>(hints: &mut UserHints<'a>, id: Option<i64>, handle: &'a str, name: &'a str) {
+    let Some(id) = id else { return };
+    let hint = hints.entry(id).or_default();
+    if hint.handle.is_empty() && is_valid_username(handle) {
+        hint.handle = handle;
+    }
+    if hint.name.is_empty() {
+        hint.name = name;
+    }
+}
+
+fn collect_hints<'a>(item: &'a PreparedRecord, hints: &mut UserHints<'a>) {
+    match item {
+        PreparedRecord::Post(post) => collect_post_hints(post, hints),
+        PreparedRecord::Edge(_, tie) => {
+            add_hint(hints, tie.from, "", "");
+            add_hint(hints, tie.to, "", "");
+        }
+        PreparedRecord::Like(like) => add_hint(hints, like.like.user, "", ""),
+        PreparedRecord::List(list) => {
+            let handle = list.owner_handle.as_deref().unwrap_or_default();
+            add_hint(hints, list.owner, handle, "");
+        }
+        PreparedRecord::Member(member) => add_hint(hints, Some(member.user), "", ""),
+        PreparedRecord::Media(media) => add_hint(hints, media.0.owner, "", ""),
+        PreparedRecord::Message(said) => {
+            let message = &said.message;
+            let two = messages::parse_pair(&message.conversation).unwrap_or_default();
+            let all = two.iter().chain(&message.people).chain(&message.sender);
+            all.filter(|id| **id > 0)
+                .for_each(|id| add_hint(hints, Some(*id), "", ""));
+        }
+        PreparedRecord::Row(row) => row
+            .user_ids()
+            .into_iter()
+            .for_each(|id| add_hint(hints, Some(id), "", "")),
+        PreparedRecord::Profile(_) | PreparedRecord::User(_) => {}
+    }
+}
+
+fn collect_post_hints<'a>(post: &'a PreparedPost, hints: &mut UserHints<'a>) {
+    let post = &post.post;
+    add_hint(hints, post.author, "", "");
+    for mention in &post.mentions {
+        add_hint(hints, mention.id, &mention.handle, &mention.name);
+    }
+    let handle = post.in_reply_to_handle.as_deref().unwrap_or_default();
+    add_hint(hints, post.in_reply_to_user, handle, "");
+    if let Some(repost) = &post.repost_of {
+        add_hint(hints, repost.author, &repost.handle, "");
+    }
+}
+
+/// Adds a placeholder.
+fn insert_placeholder_user(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    id: UserId,
+    hint: UserHint<'_>,
+) -> Result<(), Fault> {
+    let username = claim_handle(tx, desk, id, hint.handle, HandleClaim::Mention)?;
+    let mut user = User::new(id, &username, sanitize::time_from_id(id.get()));
+    user.name = sanitize::sanitize_display_name(hint.name, &username);
+    user.state = UserState::Placeholder;
+    if !users::insert(tx, &user, "")? {
+        return Err(Fault::new(format!("the user {id} came in between")));
+    }
+    desk.track_id(id.get());
+    desk.users_by_handle.remove(&username.to_ascii_lowercase());
+    desk.report.placeholders.users += 1;
+    Ok(())
+}
+
+/// Gives a placeholder the handle and the name that have become known.
+fn complete_placeholder(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    user: &ImportedUserSummary,
+    hint: UserHint<'_>,
+) -> Result<(), Fault> {
+    let is_bare = sanitize::is_fallback_handle(&user.username, user.id.get());
+    let username = if is_bare && !hint.handle.is_empty() {
+        claim_handle(tx, desk, user.id, hint.handle, HandleClaim::Mention)?
+    } else {
+        user.username.clone()
+    };
+    let is_nameless = user.name == user.username;
+    let name = if is_nameless {
+        sanitize::sanitize_display_name(hint.name, &username)
+    } else {
+        user.name.clone()
+    };
+    if username != user.username || name != user.name {
+        imports::rename_placeholder(tx, user.id, &username, &name)?;
+        desk.users_by_handle.remove(&username.to_ascii_lowercase());
+    }
+    Ok(())
+}
+
+/// The handle for a user: the one that is wanted if it can be had, or else one of our own making.
+pub(crate) fn claim_handle(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    id: UserId,
+    wanted: &str,
+    claim: HandleClaim,
+) -> Result<String, Fault> {
+    if is_valid_username(wanted) && try_free_handle(tx, desk, id, wanted, claim)? {
+        return Ok(wanted.to_owned());
+    }
+    for fallback in sanitize::fallback_handles(id.get()) {
+        match users::find_by_username(tx, &fallback)? {
+            Some(holder) if holder.id != id => {}
+            _ => return Ok(fallback),
+        }
+    }
+    Err(Fault::new(format!("no handle is free for the user {id}")))
+}
+
+/// Whether a handle is free for a user, perhaps after a placeholder has left it.
+fn try_free_handle(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    id: UserId,
+    wanted: &str,
+    claim: HandleClaim,
+) -> Result<bool, Fault> {
+    let Some(holder) = users::find_by_username(tx, wanted)? else {
+        return Ok(true);
+    };
+    if holder.id == id {
+        return Ok(true);
+    }
+    if holder.state != UserState::Placeholder {
+        return Ok(false);
+    }
+    if imports::is_name_only(tx, holder.id)? {
+        imports::absorb_placeholder(tx, holder.id, id)?;
+        desk.users_by_handle
+            .remove(&holder.username.to_ascii_lowercase());
+        for seen in desk.known_posts.values_mut() {
+            if seen.author_id == holder.id {
+                seen.author_id = id;
+            }
+        }
+        return Ok(true);
+    }
+    if claim == HandleClaim::Mention {
+        return Ok(false);
+    }
+    let moved = claim_handle(tx, desk, holder.id, "", HandleClaim::Mention)?;
+    imports::rename_placeholder(tx, holder.id, &moved, &holder.name)?;
+    Ok(true)
+}
+
+/// Who has a handle, if anybody.
+pub(crate) fn find_by_handle(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    handle: &str,
+) -> Result<Option<UserId>, Fault> {
+    let key = handle.to_ascii_lowercase();
+    if let Some(known) = desk.users_by_handle.get(&key) {
+        return Ok(*known);
+    }
+    let user = users::find_by_username(tx, &key)?.map(|user| user.id);
+    desk.users_by_handle.insert(key, user);
+    Ok(user)
+}
+
+/// Who has a handle; a placeholder with an id of ours for somebody of whom only that is known.
+pub(crate) fn find_or_create_by_handle(
+    tx: &mut Tx<'_>,
+    desk: &mut ImportBatchState,
+    handle: &str,
+) -> Result<Option<UserId>, Fault> {
+    if !is_valid_username(handle) {
+        return Ok(None);
+    }
+    if let Some(user) = find_by_handle(tx, desk, handle)? {
+        return Ok(Some(user));
+    }
+    let id = tx.next_id();
+    insert_placeholder_user(tx, desk, id, UserHint { handle, name: "" })?;
+    imports::mark_name_only(tx, id, handle)?;
+    desk.users_by_handle
+        .insert(handle.to_ascii_lowercase(), Some(id));
+    Ok(Some(id))
+}

@@ -1,0 +1,198 @@
+//! Rows of carried tables as lines, and back.
+
+use std::fmt::Write as _;
+
+use archive::{ArchiveRecord, ExportRow as Line};
+use serde_json::Value;
+use store::portable_tables::{self, CellValue, ColumnType, PortableColumn, PortableTable};
+
+/// In bytes; no text that anyone wrote is longer.
+const MAX_CELL_BYTES: usize = 100_000;
+
+/// A row that came as a line.
+pub(crate) struct PortableRow {
+    pub(crate) table: &'static PortableTable,
+    pub(crate) cells: Vec<CellValue>,
+}
+
+/// What a column is called on a line, where `kind` is the line's own.
+fn column_key(column: &PortableColumn) -> &'static str {
+    match column.name {
+        "kind" => "type",
+        name => name,
+    }
+}
+
+/// A row as a line; what is none is not told.
+pub(crate) fn to_line(table: &PortableTable, cells: &[CellValue]) -> ArchiveRecord {
+    let told = table.columns.iter().zip(cells);
+    let told = told.filter(|(_, cell)| **cell != CellValue::Null);
+    ArchiveRecord::Row(Line {
+        kind: table.name.to_owned(),
+        cells: told
+            .map(|(column, cell)| {
+                (
+                    column_key(column).to_owned(),
+                    cell_to_json(column.kind, cell),
+                )
+            })
+            .collect(),
+    })
+}
+
+fn cell_to_json(kind: ColumnType, cell: &CellValue) -> Value {
+    match (kind, cell) {
+        (_, CellValue::Null) => Value::Null,
+        (ColumnType::Switch, CellValue::Int(number)) => (*number != 0).into(),
+        (
+            ColumnType::Number | ColumnType::InRange(..) | ColumnType::Time | ColumnType::OptTime,
+            CellValue::Int(number),
+        ) => (*number).into(),
+        (_, CellValue::Int(id)) => id.to_string().into(),
+        (ColumnType::Users | ColumnType::Posts, CellValue::Text(ids)) => {
+            let ids = ids.split(',').filter(|id| !id.is_empty());
+            ids.map(Value::from).collect()
+        }
+        (_, CellValue::Text(text)) => text.as_str().into(),
+        (_, CellValue::Bytes(bytes)) => {
+            let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
+                let _infallible = write!(hex, "{byte:02x}");
+                hex
+            });
+            hex.into()
+        }
+    }
+}
+
+/// The row that a line tells of, or why it tells of none.
+pub(crate) fn from_line(line: &Line, highest: i64) -> Result<PortableRow, String> {
+    let known = portable_tables::find_table(&line.kind);
+    let table = known.ok_or_else(|| format!("no kind {:?} is known", line.kind))?;
+    let cells = table.columns.iter().map(|column| {
+        let told = line
+            .cells
+            .iter()
+            .find(|(told, _)| told == column_key(column));
+        let value = told.map_or(&Value::Null, |(_, value)| value);
+        parse_cell(column, value, highest)
+            .ok_or_else(|| format!("its {} is not sound", column.name))
+    });
+    Ok(PortableRow {
+        table,
+        cells: cells.collect::<Result<_, _>>()?,
+    })
+}
+
+fn parse_cell(column: &PortableColumn, value: &Value, highest: i64) -> Option<CellValue> {
+    let between = |low: i64, high: i64| {
+        let number = parse_number(value)?;
+        (low <= number && number <= high).then_some(CellValue::Int(number))
+    };
+    match column.kind {
+        ColumnType::OptTime | ColumnType::OptReference(_) if value.is_null() => {
+            Some(CellValue::Null)
+        }
+        ColumnType::Id
+        | ColumnType::User
+        | ColumnType::Post
+        | ColumnType::Reference(_)
+        | ColumnType::OptReference(_) => between(1, highest),
+        ColumnType::Stamp | ColumnType::UserOrNone => between(0, highest),
+        ColumnType::Number | ColumnType::Foreign => parse_number(value).map(CellValue::Int),
+        ColumnType::InRange(low, high) => between(low, high),
+        ColumnType::Switch if value.is_null() => Some(CellValue::Int(0)),
+        ColumnType::Switch => value.as_bool().map(|on| CellValue::Int(i64::from(on))),
+        ColumnType::Time | ColumnType::OptTime => between(0, i64::MAX),
+        ColumnType::Users | ColumnType::Posts => parse_id_list(value, highest).map(CellValue::Text),
+        ColumnType::Bytes => parse_hex(value.as_str()?).map(CellValue::Bytes),
+        ColumnType::OneOf(words) => {
+            let text = parse_text(value)?;
+            words
+                .contains(&text)
+                .then(|| CellValue::Text(text.to_owned()))
+        }
+        ColumnType::Json => {
+            let text = parse_text(value)?;
+            let is_sound = text.is_empty() || serde_json::from_str::<Value>(text).is_ok();
+            is_sound.then(|| CellValue::Text(text.to_owned()))
+        }
+        ColumnType::Text => parse_text(value).map(|text| CellValue::Text(text.to_owned())),
+    }
+}
+
+fn parse_number(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// A text without what no database takes; nothing told is an empty one.
+fn parse_text(value: &Value) -> Option<&str> {
+    let text = if value.is_null() { "" } else { value.as_str()? };
+    (text.len() <= MAX_CELL_BYTES && !text.contains('\0')).then_some(text)
+}
+
+fn parse_id_list(value: &Value, highest: i64) -> Option<String> {
+    if value.is_null() {
+        return Some(String::new());
+    }
+    let ids = value.as_array()?.iter().map(|id| {
+        let id = parse_number(id).filter(|id| *id > 0 && *id <= highest)?;
+        Some(id.to_string())
+    });
+    let ids: Option<Vec<String>> = ids.collect();
+    ids.map(|ids| ids.join(","))
+        .filter(|ids| ids.len() <= MAX_CELL_BYTES)
+}
+
+fn parse_hex(hex: &str) -> Option<Vec<u8>> {
+    let pairs = hex.as_bytes().chunks(2);
+    let pairs = pairs.map(|pair| {
+        let pair = std::str::from_utf8(pair)
+            .ok()
+            .filter(|pair| pair.len() == 2)?;
+        u8::from_str_radix(pair, 16).ok()
+    });
+    pairs
+        .collect::<Option<Vec<u8>>>()
+        .filter(|bytes| bytes.len() <= MAX_CELL_BYTES)
+}
+
+impl PortableRow {
+    /// The accounts that it names.
+    pub(crate) fn user_ids(&self) -> Vec<i64> {
+        let mut people = Vec::new();
+        for (column, cell) in self.table.columns.iter().zip(&self.cells) {
+            match (column.kind, cell) {
+                (ColumnType::User | ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => {
+                    people.push(*id)
+                }
+                (ColumnType::Users, CellValue::Text(ids)) => {
+                    people.extend(ids.split(',').filter_map(|id| id.parse::<i64>().ok()));
+                }
+                _ => {}
+            }
+        }
+        people
+    }
+
+    /// The posts that must be there, if only as placeholders.
+    pub(crate) fn required_post_ids(&self) -> impl Iterator<Item = i64> {
+        let cells = self.table.columns.iter().zip(&self.cells);
+        cells.filter_map(|(column, cell)| cell.as_int().filter(|_| column.kind == ColumnType::Post))
+    }
+
+    /// About how much memory it takes.
+    pub(crate) fn estimated_size(&self) -> usize {
+        let texts = self.cells.iter().filter_map(CellValue::as_text);
+        200 + texts.map(str::len).sum::<usize>()
+    }
+
+    /// Which it is, for a report.
+    pub(crate) fn report_label(&self) -> String {
+        let key = self.table.row_key(&self.cells);
+        let key = key
+            .iter()
+            .filter_map(CellValue::as_int)
+            .map(|id| id.to_string());
+        format!("{} {}", self.table.name, key.collect::<Vec<_>>().join("/"))
+    }
+}

@@ -1,0 +1,158 @@
+//! Attached files: found in the source, copied into the media folder, named by their key.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use archive::{Archive, ArchivedMedia, ArchivedMediaFile, ArchivedMediaKind};
+
+use crate::report::ImportReport;
+use crate::source::OpenedSource;
+
+/// The media folder, and the archive that fills it.
+pub(crate) struct MediaFolder<'a> {
+    dir: Option<PathBuf>,
+    archive: Option<&'a Archive>,
+}
+
+/// `<prefix>_<id>` of an attachment.
+pub(crate) fn media_key(media: &ArchivedMedia) -> String {
+    let prefix = match media.kind {
+        ArchivedMediaKind::Subtitles => 0,
+        ArchivedMediaKind::Photo => 3,
+        ArchivedMediaKind::Video => 7,
+        ArchivedMediaKind::AnimatedGif => 16,
+    };
+    format!("{prefix}_{}", media.id)
+}
+
+/// Where a file of the media folder stands below it: a hundred folders share the files.
+fn sharded_path(name: &str) -> String {
+    let stem = name.split('.').next().unwrap_or(name);
+    let digits: Vec<char> = stem.chars().rev().take(2).collect();
+    let shard: String = digits.into_iter().rev().collect();
+    format!("{shard}/{name}")
+}
+
+/// The name of a file of the media folder.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// How a copy went.
+enum CopyOutcome {
+    Copied(u64),
+    AlreadyPresent,
+}
+
+impl<'a> MediaFolder<'a> {
+    pub(crate) const fn new(dir: Option<PathBuf>, source: &'a OpenedSource) -> Self {
+        let archive = match source {
+            OpenedSource::Archive(archive) => Some(archive),
+            OpenedSource::Lines(_) => None,
+        };
+        Self { dir, archive }
+    }
+
+    /// Whether the source is an archive.
+    pub(crate) const fn is_archive(&self) -> bool {
+        self.archive.is_some()
+    }
+
+    /// Where the file of an attachment is below the media folder; empty when there is none.
+    pub(crate) fn store_file(
+        &self,
+        post: Option<i64>,
+        media: &ArchivedMedia,
+        report: &mut ImportReport,
+    ) -> String {
+        let Some(dir) = &self.dir else {
+            return String::new();
+        };
+        let Some((archive, post)) = self.archive.zip(post) else {
+            return find_existing_file(dir, media, report);
+        };
+        let copied = archive.post_media(post, media).map(|found| {
+            let found = found?;
+            let path = sharded_path(&format!(
+                "{}.{}",
+                media_key(media),
+                safe_extension(&found.name)
+            ));
+            let name = found.name.clone();
+            Some((copy_file(found, &dir.join(&path)), path, name))
+        });
+        match copied {
+            Ok(None) => report.media.missing += 1,
+            Ok(Some((Ok(how), path, _))) => {
+                match how {
+                    CopyOutcome::AlreadyPresent => report.media.present += 1,
+                    CopyOutcome::Copied(bytes) => {
+                        report.media.copied += 1;
+                        report.media.bytes += bytes;
+                    }
+                }
+                return path;
+            }
+            Ok(Some((Err(error), _, name))) => {
+                report.skip("media", "its file cannot be copied", || {
+                    format!("{name}: {error}")
+                });
+            }
+            Err(error) => report.skip("media", "its file cannot be read", || error.to_string()),
+        }
+        String::new()
+    }
+}
+
+/// The file of a line's attachment, where it stands in the media folder already.
+fn find_existing_file(dir: &Path, media: &ArchivedMedia, report: &mut ImportReport) -> String {
+    let mut paths = media.files.iter().map(|name| sharded_path(name));
+    let found = paths.find(|path| dir.join(path).is_file());
+    if found.is_some() {
+        report.media.present += 1;
+    } else if !media.files.is_empty() {
+        report.media.missing += 1;
+    }
+    found.unwrap_or_default()
+}
+
+/// The ending of a file's name, if it is a harmless one.
+fn safe_extension(name: &str) -> String {
+    let ending = Path::new(name)
+        .extension()
+        .and_then(|ending| ending.to_str());
+    let plain = |ending: &&str| {
+        ending.len() <= 5 && ending.bytes().all(|letter| letter.is_ascii_alphanumeric())
+    };
+    ending
+        .filter(plain)
+        .map_or_else(|| "bin".to_owned(), str::to_ascii_lowercase)
+}
+
+/// Copies a file under a passing name and gives it its own when all of it is on disk.
+fn copy_file(mut found: ArchivedMediaFile, to: &Path) -> io::Result<CopyOutcome> {
+    if fs::metadata(to).is_ok_and(|there| there.len() == found.size) {
+        return Ok(CopyOutcome::AlreadyPresent);
+    }
+    let folder = to.parent().unwrap_or(to);
+    fs::create_dir_all(folder)?;
+    let passing = to.with_extension("part");
+    let done = write_file(&mut found, &passing).and_then(|bytes| {
+        fs::rename(&passing, to)?;
+        File::open(folder)?.sync_all()?;
+        Ok(CopyOutcome::Copied(bytes))
+    });
+    if done.is_err() {
+        // What is left of it is overwritten next time.
+        drop(fs::remove_file(&passing));
+    }
+    done
+}
+
+fn write_file(found: &mut ArchivedMediaFile, to: &Path) -> io::Result<u64> {
+    let mut file = File::create(to)?;
+    let bytes = io::copy(&mut found.bytes, &mut file)?;
+    file.sync_all()?;
+    Ok(bytes)
+}

@@ -1,0 +1,205 @@
+//! The thread that reads: it checks the source, then hands over chunks that are ready to store.
+
+mod media_folder;
+mod prepare;
+
+use archive::{ArchiveError, ArchiveRecord, ReadPosition, SkipReason, SkippedItem};
+use store::portable_tables;
+use tokio::sync::mpsc::Sender;
+
+pub(crate) use media_folder::{file_name, media_key};
+pub(crate) use prepare::{
+    PreparedLike, PreparedMessage, PreparedPost, PreparedRecord, edge_name, prepare_record,
+};
+
+use crate::report::ImportReport;
+use crate::source::OpenedSource;
+use media_folder::MediaFolder;
+
+/// Bytes of text in a chunk, about, at most.
+const MAX_CHUNK_BYTES: usize = 4 << 20;
+/// Records between two looks at whether anyone still waits.
+const PROGRESS_INTERVAL: u64 = 10_000;
+
+/// What is stored in one transaction.
+#[derive(Default)]
+pub(crate) struct ImportChunk {
+    pub(crate) items: Vec<PreparedRecord>,
+    /// Where it begins.
+    pub(crate) start_position: String,
+    /// Where the next one begins.
+    pub(crate) next_position: String,
+    /// What happened while it was read.
+    pub(crate) report: ImportReport,
+    bytes: usize,
+}
+
+/// What the thread has to say.
+pub(crate) enum ReaderMessage {
+    /// So many records were looked at.
+    Checking(u64),
+    /// The source holds so many records and can be read to its end.
+    Checked(u64),
+    /// To be stored.
+    Chunk(Box<ImportChunk>),
+    /// The source cannot be read; nothing follows.
+    Failed(ArchiveError),
+}
+
+/// What the thread is to do.
+pub(crate) struct ReadJob {
+    pub(crate) source: OpenedSource,
+    pub(crate) from: ReadPosition,
+    /// Whether the source is read through first.
+    pub(crate) check: bool,
+    pub(crate) batch: usize,
+    pub(crate) media_dir: Option<std::path::PathBuf>,
+    /// Ids above this one are from the future.
+    pub(crate) max_id: i64,
+}
+
+/// Does it. Ends early when nobody listens any more.
+pub(crate) fn run_reader(errand: &ReadJob, out: &Sender<ReaderMessage>) {
+    let outcome = if errand.check {
+        check_source(errand, out).and_then(|total| {
+            let told = out.blocking_send(ReaderMessage::Checked(total));
+            told.map_or(Ok(()), |()| read_chunks(errand, out))
+        })
+    } else {
+        read_chunks(errand, out)
+    };
+    if let Err(error) = outcome {
+        // Nobody may be there to hear it.
+        drop(out.blocking_send(ReaderMessage::Failed(error)));
+    }
+}
+
+/// Reads everything once. What would end the reading in the middle is found before anything is
+/// stored.
+fn check_source(errand: &ReadJob, out: &Sender<ReaderMessage>) -> Result<u64, ArchiveError> {
+    let mut records = 0;
+    let mut broken = None;
+    errand.source.visit_records(errand.from, |item| {
+        match item {
+            Err(error) if !error.is_recoverable() => broken = Some(error),
+            _ => records += 1,
+        }
+        if broken.is_some() || out.is_closed() {
+            return false;
+        }
+        records % PROGRESS_INTERVAL != 0
+            || out.blocking_send(ReaderMessage::Checking(records)).is_ok()
+    })?;
+    broken.map_or(Ok(records), Err)
+}
+
+fn read_chunks(errand: &ReadJob, out: &Sender<ReaderMessage>) -> Result<(), ArchiveError> {
+    let media_folder = MediaFolder::new(errand.media_dir.clone(), &errand.source);
+    let mut chunk = ImportChunk::starting_at(&errand.from.to_string());
+    let mut broken = None;
+    errand.source.visit_records(errand.from, |item| {
+        match item {
+            Ok((behind, record)) => {
+                chunk.next_position = behind.to_string();
+                chunk.add_record(record, &media_folder, errand.max_id);
+            }
+            Err(error) if error.is_recoverable() => chunk.add_refused(&error),
+            Err(error) => {
+                broken = Some(error);
+                return false;
+            }
+        }
+        if chunk.items.len() < errand.batch && chunk.bytes < MAX_CHUNK_BYTES {
+            return true;
+        }
+        let next = ImportChunk::starting_at(&chunk.next_position);
+        let full = std::mem::replace(&mut chunk, next);
+        out.blocking_send(ReaderMessage::Chunk(Box::new(full)))
+            .is_ok()
+    })?;
+    // The reader is gone or has it all: what is left is the last chunk, perhaps an empty one.
+    drop(out.blocking_send(ReaderMessage::Chunk(Box::new(chunk))));
+    broken.map_or(Ok(()), Err)
+}
+
+impl ImportChunk {
+    fn starting_at(at: &str) -> Self {
+        Self {
+            start_position: at.to_owned(),
+            next_position: at.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn add_record(&mut self, record: ArchiveRecord, media: &MediaFolder<'_>, highest: i64) {
+        self.report.records += 1;
+        if let ArchiveRecord::Skipped(skipped) = record {
+            return self.add_skipped(&skipped);
+        }
+        self.report.count_seen(data_type(&record), 1);
+        if let Some(item) = prepare_record(record, media, highest, &mut self.report) {
+            self.bytes += item.estimated_size();
+            self.items.push(item);
+        }
+    }
+
+    fn add_skipped(&mut self, skipped: &SkippedItem) {
+        let element = skipped.element;
+        let place = || match element {
+            Some(element) => format!("{}:{element}", skipped.file),
+            None => skipped.file.clone(),
+        };
+        let (why, example) = match &skipped.why {
+            SkipReason::Bad(reason) => (
+                "it cannot be read".to_owned(),
+                format!("{}: {reason}", place()),
+            ),
+            why => (why.to_string(), place()),
+        };
+        if skipped.why != SkipReason::Absent {
+            self.report.count_seen(&skipped.kind, skipped.count);
+        }
+        self.report
+            .add_skipped(&skipped.kind, &why, skipped.count, || example);
+    }
+
+    fn add_refused(&mut self, error: &ArchiveError) {
+        self.report.records += 1;
+        self.report
+            .skip("element", "it is refused", || error.to_string());
+    }
+}
+
+/// The archive's data type of a record, as its manifest names it.
+fn data_type(record: &ArchiveRecord) -> &'static str {
+    match record {
+        ArchiveRecord::Account(_) => "account",
+        ArchiveRecord::Profile(_) => "profile",
+        ArchiveRecord::User(_) => "user",
+        ArchiveRecord::Post(post) if post.community_id.is_some() => "communityTweet",
+        ArchiveRecord::Post(_) => "tweets",
+        ArchiveRecord::NoteTweet(_) => "noteTweet",
+        ArchiveRecord::Follow(tie) if tie.to.is_none() => "follower",
+        ArchiveRecord::Follow(_) => "following",
+        ArchiveRecord::Block(_) => "block",
+        ArchiveRecord::Mute(_) => "mute",
+        ArchiveRecord::FollowRequest(_) => "follow_request",
+        ArchiveRecord::DmBlock(_) => "dm_block",
+        ArchiveRecord::Like(_) => "like",
+        ArchiveRecord::List(list) => match list.role {
+            archive::ArchivedListRole::Created => "listsCreated",
+            archive::ArchivedListRole::Member => "listsMember",
+            archive::ArchivedListRole::Subscribed => "listsSubscribed",
+        },
+        ArchiveRecord::ListMember(_) => "listMember",
+        ArchiveRecord::DeletedPost(deleted) if deleted.post.is_some() => "deletedTweets",
+        ArchiveRecord::DeletedPost(_) => "deletedTweetHeaders",
+        ArchiveRecord::Media(_) => "media",
+        ArchiveRecord::Message(message) if message.conversation.contains('-') => "directMessages",
+        ArchiveRecord::Message(_) => "directMessagesGroup",
+        ArchiveRecord::Row(row) => {
+            portable_tables::find_table(&row.kind).map_or("line", |table| table.name)
+        }
+        ArchiveRecord::Skipped(_) => "skipped",
+    }
+}

@@ -1,0 +1,309 @@
+//! Records made ready to store: everything that needs no transaction is done here.
+
+use archive::{
+    ArchiveRecord, ArchivedAccount, ArchivedAttachment, ArchivedList, ArchivedListMember,
+    ArchivedMedia, ArchivedMessage, ArchivedProfile, ArchivedUser, UserRelation,
+};
+use base::Time;
+use base::id::first_snowflake_at;
+use network::compose::PostTextDraft;
+use store::imports::EdgeKind;
+
+use super::media_folder::MediaFolder;
+use crate::portable_rows::{self, PortableRow};
+use crate::report::ImportReport;
+
+/// In bytes; nobody may write more.
+const MAX_TEXT_BYTES: usize = 100_000;
+/// What a post may have of anything.
+const MAX_LIST_LENGTH: usize = 200;
+
+/// A record that is ready to store.
+pub(crate) enum PreparedRecord {
+    Profile(ArchivedProfile),
+    User(Box<ArchivedUser>),
+    Post(Box<PreparedPost>),
+    Edge(EdgeKind, UserRelation),
+    Like(Box<PreparedLike>),
+    List(ArchivedList),
+    Member(ArchivedListMember),
+    Media(Box<(ArchivedAttachment, String)>),
+    Row(Box<PortableRow>),
+    Message(Box<PreparedMessage>),
+}
+
+/// A direct message whose text has been read.
+pub(crate) struct PreparedMessage {
+    pub(crate) message: ArchivedMessage,
+    pub(crate) draft: PostTextDraft,
+}
+
+/// A post whose text has been read.
+pub(crate) struct PreparedPost {
+    pub(crate) post: archive::ArchivedPost,
+    pub(crate) draft: PostTextDraft,
+    pub(crate) lang: String,
+    /// Where the files of its attachments are.
+    pub(crate) paths: Vec<String>,
+    /// The text of a source that only this repost tells of.
+    pub(crate) source: Option<PostTextDraft>,
+}
+
+/// A like, with what it tells of the post.
+pub(crate) struct PreparedLike {
+    pub(crate) like: archive::ArchivedLike,
+    pub(crate) draft: Option<PostTextDraft>,
+}
+
+impl PreparedRecord {
+    /// About how much memory it takes.
+    pub(crate) fn estimated_size(&self) -> usize {
+        match self {
+            Self::Post(post) => 500 + post.post.text.len() * 3,
+            Self::Like(like) => 200 + like.like.text.len() * 3,
+            Self::User(user) => 300 + user.bio.len(),
+            Self::Row(row) => row.estimated_size(),
+            Self::Message(said) => 300 + said.message.text.len() * 3,
+            _ => 200,
+        }
+    }
+}
+
+/// Makes a record ready; `None` when nothing of it is to be stored.
+pub(crate) fn prepare_record(
+    record: ArchiveRecord,
+    media_folder: &MediaFolder<'_>,
+    highest: i64,
+    report: &mut ImportReport,
+) -> Option<PreparedRecord> {
+    let sane = |id: i64| id > 0 && id <= highest;
+    Some(match record {
+        ArchiveRecord::Account(account) => {
+            report.count_stored("account");
+            // That of an archive was settled before the first chunk.
+            return (!media_folder.is_archive())
+                .then(|| PreparedRecord::User(Box::new(user_from_account(account))));
+        }
+        ArchiveRecord::Profile(profile) => PreparedRecord::Profile(profile),
+        ArchiveRecord::User(user) => {
+            if !sane(user.id) {
+                return skip_invalid_id("user", user.id, report);
+            }
+            PreparedRecord::User(user)
+        }
+        ArchiveRecord::Post(post) => PreparedRecord::Post(Box::new(prepare_post(
+            *post,
+            media_folder,
+            highest,
+            report,
+        )?)),
+        ArchiveRecord::Follow(tie) => prepare_edge(EdgeKind::Follow, tie, highest, report)?,
+        ArchiveRecord::Block(tie) => prepare_edge(EdgeKind::Block, tie, highest, report)?,
+        ArchiveRecord::Mute(tie) => prepare_edge(EdgeKind::Mute, tie, highest, report)?,
+        ArchiveRecord::FollowRequest(tie) => prepare_edge(EdgeKind::Request, tie, highest, report)?,
+        ArchiveRecord::DmBlock(tie) => prepare_edge(EdgeKind::DmBlock, tie, highest, report)?,
+        ArchiveRecord::Like(like) => prepare_like(like, highest, report)?,
+        ArchiveRecord::List(list) => {
+            if list.id.is_some_and(|id| !sane(id)) {
+                return skip_invalid_id("list", list.id.unwrap_or(0), report);
+            }
+            PreparedRecord::List(list)
+        }
+        ArchiveRecord::ListMember(member) => {
+            if !sane(member.user) {
+                return skip_invalid_id("list_member", member.user, report);
+            }
+            let id = member.id.filter(|id| sane(*id));
+            PreparedRecord::Member(ArchivedListMember { id, ..member })
+        }
+        ArchiveRecord::Media(file) => {
+            if !sane(file.media.id) {
+                return skip_invalid_id("media", file.media.id, report);
+            }
+            let path = media_folder.store_file(file.post, &file.media, report);
+            PreparedRecord::Media(Box::new((file, path)))
+        }
+        ArchiveRecord::DeletedPost(deleted) => {
+            let why = "its author deleted it";
+            report.skip("deleted_post", why, || format!("post {}", deleted.id));
+            return None;
+        }
+        // Its text stands in its post already.
+        ArchiveRecord::NoteTweet(_) => {
+            report.count_stored("note_tweet");
+            return None;
+        }
+        ArchiveRecord::Message(message) => prepare_message(*message, highest, report)?,
+        ArchiveRecord::Row(line) => prepare_row(&line, highest, report)?,
+        ArchiveRecord::Skipped(_) => return None,
+    })
+}
+
+fn prepare_message(
+    mut message: ArchivedMessage,
+    highest: i64,
+    report: &mut ImportReport,
+) -> Option<PreparedRecord> {
+    let sane = |id: i64| id > 0 && id <= highest;
+    let id = message.id.unwrap_or(1);
+    let at = first_snowflake_at(Time::from_ms(message.at_ms));
+    let mut named = message.conversation.split('-');
+    let named = named.all(|id| id.parse().is_ok_and(sane));
+    let is_sane = sane(id) && message.sender.is_some_and(sane) && at <= highest;
+    if !is_sane || !named {
+        return skip_invalid_id("message", id, report);
+    }
+    if message.text.len() > MAX_TEXT_BYTES {
+        let why = "its text is longer than anybody may write";
+        report.skip("message", why, || format!("message {id}"));
+        return None;
+    }
+    message.people.retain(|id| sane(*id));
+    message.people.truncate(MAX_LIST_LENGTH);
+    let draft = PostTextDraft::parse(&message.text);
+    Some(PreparedRecord::Message(Box::new(PreparedMessage {
+        message,
+        draft,
+    })))
+}
+
+fn prepare_row(
+    line: &archive::ExportRow,
+    highest: i64,
+    report: &mut ImportReport,
+) -> Option<PreparedRecord> {
+    match portable_rows::from_line(line, highest) {
+        Ok(row) => Some(PreparedRecord::Row(Box::new(row))),
+        Err(why) => {
+            let id = line.cells.iter().find(|(name, _)| name == "id");
+            let id = id.map_or_else(String::new, |(_, id)| format!(" {id}"));
+            report.skip(&line.kind, &why, || format!("{}{id}", line.kind));
+            None
+        }
+    }
+}
+
+fn user_from_account(account: ArchivedAccount) -> ArchivedUser {
+    ArchivedUser {
+        id: account.id,
+        handle: account.handle,
+        name: account.name,
+        created_at_ms: account.created_at_ms,
+        ..ArchivedUser::default()
+    }
+}
+
+fn skip_invalid_id(kind: &str, id: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
+    report.skip(kind, "its id is from the future or none", || {
+        format!("{kind} {id}")
+    });
+    None
+}
+
+fn prepare_edge(
+    kind: EdgeKind,
+    tie: UserRelation,
+    highest: i64,
+    report: &mut ImportReport,
+) -> Option<PreparedRecord> {
+    let strange_id = [tie.from, tie.to]
+        .into_iter()
+        .flatten()
+        .find(|id| *id <= 0 || *id > highest);
+    if let Some(id) = strange_id {
+        return skip_invalid_id(edge_name(kind), id, report);
+    }
+    let id = tie.id.filter(|id| *id > 0 && *id <= highest);
+    Some(PreparedRecord::Edge(kind, UserRelation { id, ..tie }))
+}
+
+pub(crate) const fn edge_name(kind: EdgeKind) -> &'static str {
+    match kind {
+        EdgeKind::Follow => "follow",
+        EdgeKind::Block => "block",
+        EdgeKind::Mute => "mute",
+        EdgeKind::Request => "follow_request",
+        EdgeKind::DmBlock => "dm_block",
+    }
+}
+
+fn prepare_like(
+    mut like: archive::ArchivedLike,
+    highest: i64,
+    report: &mut ImportReport,
+) -> Option<PreparedRecord> {
+    let user = like.user.unwrap_or(1);
+    if like.post <= 0 || like.post > highest || user <= 0 || user > highest {
+        return skip_invalid_id("like", like.post, report);
+    }
+    if like.text.len() > MAX_TEXT_BYTES {
+        like.text.clear();
+    }
+    let draft = (!like.text.is_empty()).then(|| PostTextDraft::parse(&like.text));
+    Some(PreparedRecord::Like(Box::new(PreparedLike { like, draft })))
+}
+
+fn prepare_post(
+    mut post: archive::ArchivedPost,
+    media_folder: &MediaFolder<'_>,
+    highest: i64,
+    report: &mut ImportReport,
+) -> Option<PreparedPost> {
+    let sane = |id: &i64| *id > 0 && *id <= highest;
+    if !sane(&post.id) {
+        skip_invalid_id("post", post.id, report);
+        return None;
+    }
+    if post.text.len() > MAX_TEXT_BYTES {
+        let why = "its text is longer than anybody may write";
+        report.skip("post", why, || format!("post {}", post.id));
+        return None;
+    }
+    post.author = post.author.filter(sane);
+    for text in [&mut post.card, &mut post.message_link] {
+        if text.len() > MAX_LIST_LENGTH * 10 || text.contains('\0') {
+            text.clear();
+        }
+    }
+    post.app = post.app.filter(sane);
+    post.community_id = post.community_id.filter(sane);
+    post.in_reply_to_post = post.in_reply_to_post.filter(sane);
+    post.in_reply_to_user = post.in_reply_to_user.filter(sane);
+    post.quoted_post = post.quoted_post.filter(sane);
+    post.edit_history.retain(sane);
+    post.edit_history.truncate(MAX_LIST_LENGTH);
+    post.mentions.truncate(MAX_LIST_LENGTH);
+    post.media.truncate(MAX_LIST_LENGTH);
+    post.media.retain(|media: &ArchivedMedia| sane(&media.id));
+    for mention in &mut post.mentions {
+        mention.id = mention.id.filter(sane);
+    }
+    if let Some(repost) = &mut post.repost_of {
+        repost.id = repost.id.filter(sane);
+        repost.author = repost.author.filter(sane);
+        if repost.text.len() > MAX_TEXT_BYTES {
+            repost.text.clear();
+        }
+    }
+    post.user = post.user.filter(|user| sane(&user.id));
+    let paths = post.media.iter();
+    let paths = paths.map(|media| media_folder.store_file(Some(post.id), media, report));
+    let paths = paths.collect();
+    let draft = PostTextDraft::parse(&post.text);
+    let lang = post.lang.as_deref().filter(|lang| is_language_tag(lang));
+    Some(PreparedPost {
+        lang: lang.unwrap_or_else(|| draft.language()).to_owned(),
+        source: post
+            .repost_of
+            .as_ref()
+            .map(|repost| PostTextDraft::parse(&repost.text)),
+        draft,
+        paths,
+        post,
+    })
+}
+
+fn is_language_tag(lang: &str) -> bool {
+    let plain = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-';
+    (2..=12).contains(&lang.len()) && lang.bytes().all(plain)
+}

@@ -1,0 +1,193 @@
+//! Writes JSON straight into text.
+
+use std::fmt::Write as _;
+
+use base::{Time, Vocabulary, VocabularyWord};
+
+use crate::RenderOptions;
+use crate::field_schema::{FieldDefinition, FieldWriter};
+
+/// The text of an answer while it is written.
+#[derive(Debug)]
+pub(crate) struct JsonWriter {
+    text: String,
+    options: RenderOptions,
+}
+
+impl JsonWriter {
+    pub(crate) fn new(options: RenderOptions, capacity: usize) -> Self {
+        let text = String::with_capacity(capacity);
+        Self { text, options }
+    }
+
+    pub(crate) const fn vocabulary(&self) -> Vocabulary {
+        self.options.vocabulary
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+
+    /// An object with the fields of a mask; those that `write` writes nothing for are left out.
+    pub(crate) fn write_fields(
+        &mut self,
+        fields: &[FieldDefinition],
+        mask: u64,
+        write: impl Fn(&mut Self, FieldWriter),
+    ) {
+        self.write_object(|out| {
+            let mut rest = mask;
+            for field in fields {
+                if rest & 1 == 1 {
+                    out.write_member(field.name, |out| write(out, field.writer));
+                }
+                rest >>= 1;
+            }
+        });
+    }
+
+    pub(crate) fn write_object(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.text.push('{');
+        inside(self);
+        self.text.push('}');
+    }
+
+    pub(crate) fn write_array<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T),
+    ) {
+        self.text.push('[');
+        for item in items {
+            self.write_separator();
+            each(self, item);
+        }
+        self.text.push(']');
+    }
+
+    /// A member, or nothing when `value` writes nothing.
+    pub(crate) fn write_member(&mut self, name: VocabularyWord, value: impl FnOnce(&mut Self)) {
+        let before = self.text.len();
+        self.write_separator();
+        self.text.push('"');
+        self.text.push_str(name.name_in(self.options.vocabulary));
+        self.text.push_str("\":");
+        let empty = self.text.len();
+        value(self);
+        if self.text.len() == empty {
+            self.text.truncate(before);
+        }
+    }
+
+    /// A figure; under both its names when the request did not tell the vocabulary.
+    pub(crate) fn write_count(&mut self, name: VocabularyWord, count: i64) {
+        self.write_member(name, |out| out.write_int(count));
+        if self.options.both_metric_names && name.post != name.tweet {
+            let other = match self.options.vocabulary {
+                Vocabulary::Post => name.tweet,
+                Vocabulary::Tweet => name.post,
+            };
+            self.write_member(VocabularyWord::same_in_both(other), |out| {
+                out.write_int(count)
+            });
+        }
+    }
+
+    /// A comma, unless an object or array has just begun.
+    pub(crate) fn write_separator(&mut self) {
+        // No whole value ends like this: a text ends in a quotation mark.
+        if !self.text.ends_with(['{', '[']) && !self.text.is_empty() {
+            self.text.push(',');
+        }
+    }
+
+    /// Text; nothing when it is empty.
+    pub(crate) fn write_nonempty_text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.write_text(text);
+        }
+    }
+
+    /// Text with `&`, `<` and `>` as the interface sends them; empty text stays.
+    pub(crate) fn write_html_escaped(&mut self, text: &str) {
+        self.text.push('"');
+        self.push_escaped(text, true);
+        self.text.push('"');
+    }
+
+    /// Text that may be empty.
+    pub(crate) fn write_text(&mut self, text: &str) {
+        self.text.push('"');
+        self.push_escaped(text, false);
+        self.text.push('"');
+    }
+
+    fn push_escaped(&mut self, text: &str, html: bool) {
+        let special = |byte: u8| {
+            byte < 0x20
+                || matches!(byte, b'"' | b'\\')
+                || html && matches!(byte, b'&' | b'<' | b'>')
+        };
+        let mut rest = text;
+        while let Some(place) = rest.bytes().position(special) {
+            let Some((plain, tail)) = rest.split_at_checked(place) else {
+                break;
+            };
+            self.text.push_str(plain);
+            let mut letters = tail.chars();
+            if let Some(letter) = letters.next() {
+                self.push_escape_sequence(letter);
+            }
+            rest = letters.as_str();
+        }
+        self.text.push_str(rest);
+    }
+
+    fn push_escape_sequence(&mut self, letter: char) {
+        match letter {
+            '"' => self.text.push_str("\\\""),
+            '\\' => self.text.push_str("\\\\"),
+            '\n' => self.text.push_str("\\n"),
+            '\r' => self.text.push_str("\\r"),
+            '\t' => self.text.push_str("\\t"),
+            '\u{8}' => self.text.push_str("\\b"),
+            '\u{c}' => self.text.push_str("\\f"),
+            '&' => self.text.push_str("&amp;"),
+            '<' => self.text.push_str("&lt;"),
+            '>' => self.text.push_str("&gt;"),
+            // Writing to text cannot fail.
+            other => {
+                let _ = write!(self.text, "\\u{:04x}", u32::from(other));
+            }
+        }
+    }
+
+    pub(crate) fn write_int(&mut self, value: i64) {
+        // Writing to text cannot fail.
+        let _ = write!(self.text, "{value}");
+    }
+
+    /// A number as text: no reader loses its digits.
+    pub(crate) fn write_id(&mut self, id: i64) {
+        self.text.push('"');
+        self.write_int(id);
+        self.text.push('"');
+    }
+
+    pub(crate) fn write_bool(&mut self, value: bool) {
+        self.text.push_str(if value { "true" } else { "false" });
+    }
+
+    pub(crate) fn write_time(&mut self, time: Time) {
+        self.text.push('"');
+        time.write_iso(&mut self.text);
+        self.text.push('"');
+    }
+
+    /// JSON as stored; nothing when it is empty.
+    pub(crate) fn write_raw(&mut self, json: &str) {
+        if json != "{}" && json != "[]" {
+            self.text.push_str(json);
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Posts and people in the form of the older interface, as account activity tells of them
+//! (contract §10.3): fixed objects whose members are there even where nothing is in them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use base::text::unescape_html;
+use base::{AppId, Fault, PostId, UserId, Vocabulary};
+use network::visibility::{Viewer, Visibility};
+use serde_json::{Map, Value, json};
+use store::media::Media;
+use store::posts::Post;
+use store::users::User;
+use store::{Tx, apps};
+
+use crate::loader::LoadedObjects;
+use crate::media::{id_from_media_key, media_url};
+use crate::posts::{PostRenderContext, media_keys, sent_entities, sent_text};
+use crate::{FieldSelection, ObjectKind, legacy_user_json};
+
+/// Letters of a text that is not extended.
+const SHORT_TEXT_CHARS: usize = 140;
+
+/// A user as those who take part in something are told of.
+pub fn legacy_participant_json(user: &User) -> Value {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    json!({
+        "id": user.id.to_string(),
+        "created_timestamp": user.created_at.ms().to_string(),
+        "name": user.name,
+        "screen_name": user.username,
+        "location": text(&user.location),
+        "description": text(&user.description),
+        "url": text(&user.url),
+        "protected": user.protected,
+        "verified": user.verified,
+        "followers_count": user.followers_count,
+        "friends_count": user.following_count,
+        "statuses_count": user.post_count,
+        "profile_image_url_https": text(&user.profile_image_url),
+    })
+}
+
+/// A post as a viewer sees it; none where that one may not.
+pub fn legacy_post_json(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    post: Post,
+    site: &'static str,
+) -> Result<Option<Value>, Fault> {
+    let mut selection = FieldSelection::all_public_fields(ObjectKind::Post, Vocabulary::Post);
+    selection.set_site(site);
+    let id = post.id;
+    let mut objects = LoadedObjects::load_for_posts(tx, viewer, vec![post], &selection)?;
+    // Here long texts are sent whole, beside their beginning.
+    objects.short_texts.clear();
+    let apps = load_source_links(tx, &objects)?;
+    let older = LegacyRenderer {
+        objects: &objects,
+        source_links: &apps,
+        site,
+    };
+    let post = objects.posts.get(id);
+    Ok(post.and_then(|post| older.render_post(post, true)))
+}
+
+/// How posts are written in the form of the older interface where they are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusForm {
+    /// Texts are whole, as `full_text`; otherwise long ones are cut, as `text`.
+    pub extended: bool,
+    /// Of authors only their ids are there.
+    pub trim_user: bool,
+}
+
+/// Posts in the form of the older interface, each by its id; those that the viewer may not see are
+/// left out.
+pub fn legacy_statuses_json(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    posts: Vec<Post>,
+    form: StatusForm,
+    site: &'static str,
+) -> Result<Vec<(PostId, Value)>, Fault> {
+    let mut selection = FieldSelection::all_public_fields(ObjectKind::Post, Vocabulary::Post);
+    selection.set_site(site);
+    let ids: Vec<PostId> = posts.iter().map(|post| post.id).collect();
+    let mut objects = LoadedObjects::load_for_posts(tx, viewer, posts, &selection)?;
+    objects.short_texts.clear();
+    let apps = load_source_links(tx, &objects)?;
+    let older = LegacyRenderer {
+        objects: &objects,
+        source_links: &apps,
+        site,
+    };
+    let statuses = ids.into_iter().filter_map(|id| {
+        let post = objects.posts.get(id)?;
+        let mut status = older.render_post(post, true)?;
+        apply_status_form(&mut status, form, post.display_start);
+        Some((id, status))
+    });
+    Ok(statuses.collect())
+}
+
+/// Leaves to a post what is asked for of it.
+fn apply_status_form(status: &mut Value, form: StatusForm, start: i64) {
+    let Some(members) = status.as_object_mut() else {
+        return;
+    };
+    // Streams alone have these.
+    for name in ["filter_level", "timestamp_ms"] {
+        members.remove(name);
+    }
+    let whole = members.remove("extended_tweet");
+    if form.extended {
+        let text = members.remove("text").unwrap_or_default();
+        members.insert("truncated".to_owned(), false.into());
+        if let Some(Value::Object(whole)) = whole {
+            members.extend(whole);
+        } else {
+            let letters = unescape_html(text.as_str().unwrap_or_default())
+                .chars()
+                .count();
+            members.insert("full_text".to_owned(), text);
+            members.insert("display_text_range".to_owned(), json!([start, letters]));
+        }
+    }
+    if form.trim_user
+        && let Some(user) = members.get_mut("user")
+    {
+        *user = json!({ "id": user.get("id"), "id_str": user.get("id_str") });
+    }
+    for name in ["retweeted_status", "quoted_status"] {
+        if let Some(other) = members.get_mut(name) {
+            apply_status_form(other, form, 0);
+        }
+    }
+}
+
+/// What posts were written with, as they name it.
+fn load_source_links(
+    tx: &mut Tx<'_>,
+    objects: &LoadedObjects,
+) -> Result<HashMap<AppId, String>, Fault> {
+    let posts = objects.posts.items().iter();
+    let ids: BTreeSet<AppId> = posts.filter_map(|post| post.app_id).collect();
+    let mut names = HashMap::new();
+    for id in ids {
+        if let Some(app) = apps::find_by_id(tx, id)? {
+            let (url, name) = (escape_html(&app.website_url), escape_html(&app.name));
+            names.insert(id, format!("<a href=\"{url}\" rel=\"nofollow\">{name}</a>"));
+        }
+    }
+    Ok(names)
+}
+
+struct LegacyRenderer<'a> {
+    objects: &'a LoadedObjects,
+    source_links: &'a HashMap<AppId, String>,
+    site: &'static str,
+}
+
+impl LegacyRenderer<'_> {
+    /// A post with what it quotes and reposts, unless it may not be seen.
+    fn render_post(&self, post: &Post, whole: bool) -> Option<Value> {
+        let objects = self.objects;
+        let author = objects.users.get(post.author_id)?;
+        if objects.post_visibility(post) != Visibility::Visible {
+            return None;
+        }
+        let facts = PostRenderContext { post, objects };
+        let text = sent_text(facts);
+        let entities = self.render_entities(post, &sent_entities(facts));
+        let (id, at) = (post.id, post.created_at);
+        let replied = post.in_reply_to_user_id;
+        let handle = replied.and_then(|user| Some(&objects.users.get(user)?.username));
+        let mut shown = json!({
+            "created_at": at.to_legacy_string(),
+            "id": id.get(),
+            "id_str": id.to_string(),
+            "source": post.app_id.and_then(|app| self.source_links.get(&app)),
+            "in_reply_to_status_id": post.in_reply_to_post_id.map(base::Id::get),
+            "in_reply_to_status_id_str": post.in_reply_to_post_id.map(|id| id.to_string()),
+            "in_reply_to_user_id": replied.map(base::Id::get),
+            "in_reply_to_user_id_str": replied.map(|id| id.to_string()),
+            "in_reply_to_screen_name": handle,
+            "user": legacy_user_json(author, false),
+            "geo": null,
+            "coordinates": null,
+            "place": null,
+            "contributors": null,
+            "is_quote_status": post.quoted_post_id.is_some(),
+            "quote_count": post.quote_count,
+            "reply_count": post.reply_count,
+            "retweet_count": post.repost_count,
+            "favorite_count": post.like_count,
+            "favorited": false,
+            "retweeted": false,
+            "possibly_sensitive": post.possibly_sensitive,
+            "filter_level": "low",
+            "lang": post.lang,
+            "timestamp_ms": at.ms().to_string(),
+        });
+        let members = shown.as_object_mut()?;
+        insert_text(members, &text, post, entities);
+        let other = |id| objects.posts.get(id).filter(|_| whole);
+        if let Some(quoted) = post.quoted_post_id {
+            members.insert("quoted_status_id".to_owned(), quoted.get().into());
+            members.insert("quoted_status_id_str".to_owned(), quoted.to_string().into());
+            let quoted = other(quoted).and_then(|post| self.render_post(post, false));
+            members.extend(quoted.map(|post| ("quoted_status".to_owned(), post)));
+        }
+        let original = post.repost_of_id.and_then(other);
+        let original = original.and_then(|post| self.render_post(post, false));
+        members.extend(original.map(|post| ("retweeted_status".to_owned(), post)));
+        Some(shown)
+    }
+
+    /// Entities in the older form, with names and media.
+    fn render_entities(&self, post: &Post, stored: &str) -> Map<String, Value> {
+        let name = |id| Some(self.objects.users.get(id)?.name.clone());
+        let (mut all, link) = convert_entities(stored, name);
+        let media =
+            media_keys(post).filter_map(|key| self.objects.media.get(id_from_media_key(key)?));
+        let media: Vec<Value> = media.map(|media| self.render_media(media, &link)).collect();
+        if !media.is_empty() {
+            all.insert("media".to_owned(), Value::Array(media));
+        }
+        all
+    }
+
+    fn render_media(&self, media: &Media, link: &Value) -> Value {
+        let file = media_url(media, self.site);
+        let still = file.as_deref().unwrap_or(match media.kind.as_str() {
+            "photo" => &media.url,
+            _ => &media.preview_image_url,
+        });
+        let own = json!({ "start": 0, "end": 0, "url": still, "expanded_url": still, "display_url": still });
+        let link = if link.is_null() { &own } else { link };
+        json!({
+            "id": media.id.get(),
+            "id_str": media.id.to_string(),
+            "indices": entity_indices(link),
+            "media_url": still,
+            "media_url_https": still,
+            "url": link.get("url"),
+            "display_url": link.get("display_url"),
+            "expanded_url": link.get("expanded_url"),
+            "type": media.kind,
+            "sizes": { "large": { "w": media.width, "h": media.height, "resize": "fit" } },
+        })
+    }
+}
+
+/// Entities in the older form, from those of the present one, where nobody is known by name.
+pub fn legacy_entities_json(stored: &str) -> Value {
+    Value::Object(convert_entities(stored, |_| None).0)
+}
+
+/// The same where some are, and the link to media that ends the text.
+fn convert_entities(
+    stored: &str,
+    name: impl Fn(UserId) -> Option<String>,
+) -> (Map<String, Value>, Value) {
+    let stored: Value = serde_json::from_str(stored).unwrap_or_default();
+    let list = |name: &str| {
+        let list = stored.get(name).and_then(Value::as_array);
+        list.cloned().unwrap_or_default()
+    };
+    let tags = |name| -> Value {
+        let tags = list(name);
+        let tags = tags.iter();
+        tags.map(|tag| json!({ "text": tag.get("tag"), "indices": entity_indices(tag) }))
+            .collect()
+    };
+    let mut all = Map::new();
+    all.insert("hashtags".to_owned(), tags("hashtags"));
+    all.insert("symbols".to_owned(), tags("cashtags"));
+    let mentions = list("mentions");
+    let mentions = mentions.iter().map(|mention| {
+        let id = mention.get("id").and_then(Value::as_str);
+        let id = id.and_then(UserId::parse);
+        let handle = mention.get("username").and_then(Value::as_str);
+        let known = id.and_then(&name);
+        json!({
+            "screen_name": handle,
+            "name": known.as_deref().or(handle),
+            "id": id.map(base::Id::get),
+            "id_str": id.map(|id| id.to_string()),
+            "indices": entity_indices(mention),
+        })
+    });
+    all.insert("user_mentions".to_owned(), mentions.collect());
+    let (media, urls): (Vec<Value>, Vec<Value>) = list("urls")
+        .into_iter()
+        .partition(|url| url.get("media_key").is_some());
+    let urls = urls.iter().map(|url| {
+        json!({
+            "url": url.get("url"),
+            "expanded_url": url.get("expanded_url"),
+            "display_url": url.get("display_url"),
+            "indices": entity_indices(url),
+        })
+    });
+    all.insert("urls".to_owned(), urls.collect());
+    (all, media.into_iter().next().unwrap_or_default())
+}
+
+/// A text with its entities: of a long one its beginning, and all of it beside.
+fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: Map<String, Value>) {
+    let mut set = |name: &str, value: Value| {
+        members.insert(name.to_owned(), value);
+    };
+    let extended = all.get("media").cloned();
+    let extended = extended.map(|media| json!({ "media": media }));
+    let letters = text.chars().count();
+    if letters <= SHORT_TEXT_CHARS {
+        set("text", escape_html(text).into());
+        set("truncated", false.into());
+        set("entities", Value::Object(all));
+        if let Some(media) = extended {
+            set("extended_entities", media);
+        }
+        return;
+    }
+    let beginning: String = text
+        .chars()
+        .take(SHORT_TEXT_CHARS - 1)
+        .chain(['…'])
+        .collect();
+    set("text", escape_html(&beginning).into());
+    set("truncated", true.into());
+    set(
+        "entities",
+        Value::Object(entities_before(&all, SHORT_TEXT_CHARS - 1)),
+    );
+    let mut whole = json!({
+        "full_text": escape_html(text),
+        "display_text_range": [post.display_start, letters],
+        "entities": all,
+    });
+    if let (Some(media), Some(whole)) = (extended, whole.as_object_mut()) {
+        whole.insert("extended_entities".to_owned(), media);
+    }
+    set("extended_tweet", whole);
+}
+
+/// Entities that end before a place.
+fn entities_before(all: &Map<String, Value>, end: usize) -> Map<String, Value> {
+    let mut left = all.clone();
+    left.remove("media");
+    let end = u64::try_from(end).unwrap_or(u64::MAX);
+    for list in left.values_mut().filter_map(Value::as_array_mut) {
+        list.retain(|entity| {
+            let last = entity.pointer("/indices/1").and_then(Value::as_u64);
+            last.is_some_and(|last| last <= end)
+        });
+    }
+    left
+}
+
+fn entity_indices(entity: &Value) -> Value {
+    json!([entity.get("start"), entity.get("end")])
+}
+
+/// Text as the interfaces send it.
+fn escape_html(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
