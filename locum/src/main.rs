@@ -3,12 +3,12 @@
 
 mod cli;
 mod command;
+mod command_error;
 mod config;
 mod dev;
-mod exit;
-mod run;
+mod instance;
+mod runtime;
 mod tools;
-mod world;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::write(folder.join(mark), pages::MARK)?;
     fs::write(folder.join(script), pages::SCRIPT)?;
     let mut index = String::from("<!doctype html><title>Gallery</title><ul>");
-    for sample in pages::samples()? {
+    for sample in pages::all_samples()? {
         let html = sample
             .html
             .replace(pages::STYLE_PATH, style)

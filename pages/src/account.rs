@@ -1,27 +1,27 @@
 //! A person's own settings: password and email, places signed in, apps connected.
 
-use crate::field::problems;
-use crate::{AppCard, Field, Frame, Links, Page, Problem};
+use crate::field::collect_problems;
+use crate::{AppSummary, FormField, FormProblem, HtmlPage, PageFrame, SiteLinks};
 use askama::Template;
 use base::Time;
 
 /// The pages of the settings, as they stand beside each other.
-pub(crate) const SECTIONS: [(Path, &str); 3] = [
+pub(crate) const SECTIONS: [(SectionPath, &str); 3] = [
     (|links| links.account, "Account"),
     (|links| links.sessions, "Sessions"),
-    (|links| links.connected, "Connected apps"),
+    (|links| links.connected_apps, "Connected apps"),
 ];
 
-type Path = fn(&Links) -> &'static str;
+type SectionPath = fn(&SiteLinks) -> &'static str;
 
 /// Change the password. Form: `current`, `password`, `end_tokens`.
 pub struct PasswordForm {
     /// Where the form posts to.
     pub action: String,
     /// The password of now.
-    pub current: Field,
+    pub current: FormField,
     /// The new one.
-    pub password: Field,
+    pub password: FormField,
 }
 
 /// Change the email address. Form: `email`, `email_password`. Two more forms, to
@@ -40,17 +40,17 @@ pub struct EmailForm {
     /// Where a change that waits is taken back.
     pub cancel: String,
     /// The new address.
-    pub email: Field,
+    pub email: FormField,
     /// The password, as proof.
-    pub password: Field,
+    pub password: FormField,
 }
 
 /// Say when one was born and of which gender one is. Form: `born_on`, `gender`.
-pub struct AboutForm {
+pub struct PrivateProfileForm {
     /// Where the form posts to.
     pub action: String,
     /// The day of birth, `YYYY-MM-DD`.
-    pub born_on: Field,
+    pub born_on: FormField,
     /// `male`, `female` or `unsaid`.
     pub gender: &'static str,
 }
@@ -58,34 +58,34 @@ pub struct AboutForm {
 /// Password, email, and what only the platform knows.
 #[derive(Template)]
 #[template(path = "account.html")]
-pub struct AccountSettings {
+pub struct AccountSettingsPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The email address.
     pub email: EmailForm,
     /// The password.
     pub password: PasswordForm,
     /// What only the platform knows.
-    pub about: AboutForm,
+    pub about: PrivateProfileForm,
 }
 
-impl AccountSettings {
+impl AccountSettingsPage {
     const SECTION: &'static str = "Account";
 }
 
-impl Page for AccountSettings {
+impl HtmlPage for AccountSettingsPage {
     const NAME: &'static str = "account";
 
     fn title(&self) -> String {
         "Account".to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        problems(&[
+    fn form_problems(&self) -> Vec<FormProblem> {
+        collect_problems(&[
             ("email", &self.email.email),
             ("email_password", &self.email.password),
             ("current", &self.password.current),
@@ -94,13 +94,13 @@ impl Page for AccountSettings {
         ])
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::account::settings()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::account::account_settings_states()
     }
 }
 
 /// One place where the account is signed in.
-pub struct Session {
+pub struct SessionItem {
     /// Sent back as `id`.
     pub id: String,
     /// The browser in words, by [`crate::device`].
@@ -119,43 +119,43 @@ pub struct Session {
 /// but `csrf`.
 #[derive(Template)]
 #[template(path = "sessions.html")]
-pub struct Sessions {
+pub struct SessionsPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// Every session that lives, the current one first.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<SessionItem>,
     /// Where one session is ended.
     pub revoke: String,
     /// Where all but this one are ended.
     pub revoke_others: String,
 }
 
-impl Sessions {
+impl SessionsPage {
     const SECTION: &'static str = "Sessions";
 }
 
-impl Page for Sessions {
+impl HtmlPage for SessionsPage {
     const NAME: &'static str = "sessions";
 
     fn title(&self) -> String {
         "Where you are signed in".to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::account::sessions()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::account::sessions_states()
     }
 }
 
 /// One app that may use the account.
-pub struct Connection {
+pub struct ConnectedAppItem {
     /// Sent back as `id`.
     pub id: String,
     /// The app.
-    pub app: AppCard,
+    pub app: AppSummary,
     /// In a few words: "Read and write".
     pub summary: String,
     /// What it may do, a line each, from [`crate::Level::can`] or [`crate::power`].
@@ -169,31 +169,31 @@ pub struct Connection {
 /// Apps that may use the account. Form to [`Connected::revoke`]: `id`.
 #[derive(Template)]
 #[template(path = "connected.html")]
-pub struct Connected {
+pub struct ConnectedAppsPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The apps.
-    pub apps: Vec<Connection>,
+    pub apps: Vec<ConnectedAppItem>,
     /// Where an app's access is ended.
     pub revoke: String,
 }
 
-impl Connected {
+impl ConnectedAppsPage {
     const SECTION: &'static str = "Connected apps";
 }
 
-impl Page for Connected {
+impl HtmlPage for ConnectedAppsPage {
     const NAME: &'static str = "connected";
 
     fn title(&self) -> String {
         "Connected apps".to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::account::connected()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::account::connected_apps_states()
     }
 }

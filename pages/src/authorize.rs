@@ -1,12 +1,12 @@
 //! An app asks, a person decides.
 
-use crate::{Frame, Level, Page, Power, power};
+use crate::{HtmlPage, PageFrame, PermissionLevel, ScopePermission, describe_scope};
 use askama::Template;
 use base::{Scope, Scopes};
 
 /// What a person is told about an app.
 #[derive(Clone, Default)]
-pub struct AppCard {
+pub struct AppSummary {
     /// Its name.
     pub name: String,
     /// What its developer says about it.
@@ -17,10 +17,10 @@ pub struct AppCard {
     pub owner: String,
 }
 
-impl AppCard {
+impl AppSummary {
     /// A stand-in for a picture.
-    pub fn initial(&self) -> String {
-        crate::page::initial(&self.name)
+    pub fn initial_letter(&self) -> String {
+        crate::page::initial_letter(&self.name)
     }
 }
 
@@ -28,17 +28,17 @@ impl AppCard {
 /// `deny`.
 #[derive(Template)]
 #[template(path = "authorize.html")]
-pub struct Authorize {
+pub struct OAuth1AuthorizePage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// Where the form posts to.
     pub action: String,
     /// Sent back as `oauth_token`.
     pub token: String,
     /// The app.
-    pub app: AppCard,
+    pub app: AppSummary,
     /// What it asks for.
-    pub level: Level,
+    pub level: PermissionLevel,
     /// Whether it also asks for the email address.
     pub email: bool,
     /// Where the answer goes, as text: the callback's host, or a scheme. `None`: a PIN is shown.
@@ -47,37 +47,37 @@ pub struct Authorize {
     pub switch: String,
 }
 
-impl Page for Authorize {
+impl HtmlPage for OAuth1AuthorizePage {
     const NAME: &'static str = "authorize";
 
     fn title(&self) -> String {
         format!("Authorize {}", self.app.name)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::authorize()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::authorize::authorize_states()
     }
 }
 
 /// OAuth 1.0a without a callback: a PIN to type into the app.
 #[derive(Template)]
 #[template(path = "pin.html")]
-pub struct Pin {
+pub struct PinPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The app.
-    pub app: AppCard,
+    pub app: AppSummary,
     /// The digits.
     pub pin: String,
 }
 
-impl Pin {
+impl PinPage {
     /// The digits in groups that can be remembered; the gaps are not copied.
-    pub fn groups(&self) -> Vec<String> {
+    pub fn digit_groups(&self) -> Vec<String> {
         let digits: Vec<_> = self.pin.chars().collect();
         let (head, tail) = digits.split_at(digits.len() % 2 + digits.len() / 2);
         [tail, head]
@@ -89,45 +89,45 @@ impl Pin {
     }
 }
 
-impl Page for Pin {
+impl HtmlPage for PinPage {
     const NAME: &'static str = "pin";
 
     fn title(&self) -> String {
         format!("PIN for {}", self.app.name)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::pin()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::authorize::pin_states()
     }
 }
 
 /// OAuth 1.0a without a callback: the person said no.
 #[derive(Template)]
 #[template(path = "cancelled.html")]
-pub struct Cancelled {
+pub struct AuthorizationDeniedPage {
     /// The surroundings.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The app.
-    pub app: AppCard,
+    pub app: AppSummary,
 }
 
-impl Page for Cancelled {
+impl HtmlPage for AuthorizationDeniedPage {
     const NAME: &'static str = "cancelled";
 
     fn title(&self) -> String {
         "Access not given".to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::cancelled()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::authorize::authorization_denied_states()
     }
 }
 
@@ -135,19 +135,19 @@ impl Page for Cancelled {
 /// which is `allow` or `deny`.
 #[derive(Template)]
 #[template(path = "consent.html")]
-pub struct Consent {
+pub struct OAuth2ConsentPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// Where the form posts to.
     pub action: String,
     /// Sent back as they are: names and values.
     pub hidden: Vec<(String, String)>,
     /// The app.
-    pub app: AppCard,
+    pub app: AppSummary,
     /// What it asks for.
     pub scopes: Scopes,
     /// Whether it proves itself by the weaker method of PKCE and people are to know.
-    pub plain: bool,
+    pub uses_plain_pkce: bool,
     /// Where the answer goes, as text: the redirect's host, or a scheme.
     pub destination: String,
     /// Where another account can be chosen.
@@ -155,44 +155,52 @@ pub struct Consent {
 }
 
 /// What a person is told of an app that proves itself by the weaker method.
-const PLAIN: &str = "It signs you in by an outdated method (PKCE “plain”), which protects less \
+const PLAIN_PKCE_WARNING: &str = "It signs you in by an outdated method (PKCE “plain”), which protects less \
     against somebody who reads along.";
 
-impl Consent {
-    fn powers(&self) -> impl Iterator<Item = (Scope, Power)> {
-        self.scopes.iter().map(|scope| (scope, power(scope)))
+impl OAuth2ConsentPage {
+    fn scope_permissions(&self) -> impl Iterator<Item = (Scope, ScopePermission)> {
+        self.scopes
+            .iter()
+            .map(|scope| (scope, describe_scope(scope)))
     }
 
     /// What the app could see, with the scope's own name.
-    pub fn reads(&self) -> Vec<(Scope, Power)> {
-        self.powers().filter(|(_, power)| !power.writes).collect()
+    pub fn read_permissions(&self) -> Vec<(Scope, ScopePermission)> {
+        self.scope_permissions()
+            .filter(|(_, power)| !power.is_write)
+            .collect()
     }
 
     /// What the app could do, with the scope's own name.
-    pub fn writes(&self) -> Vec<(Scope, Power)> {
-        self.powers().filter(|(_, power)| power.writes).collect()
+    pub fn write_permissions(&self) -> Vec<(Scope, ScopePermission)> {
+        self.scope_permissions()
+            .filter(|(_, power)| power.is_write)
+            .collect()
     }
 
     /// What deserves a second thought.
     pub fn warnings(&self) -> Vec<&'static str> {
-        let plain = self.plain.then_some(PLAIN);
-        let warned = self.powers().filter_map(|(_, power)| power.warning);
+        let plain = self.uses_plain_pkce.then_some(PLAIN_PKCE_WARNING);
+        let warned = self
+            .scope_permissions()
+            .filter_map(|(_, power)| power.warning);
         warned.chain(plain).collect()
     }
 }
 
-impl Page for Consent {
+impl HtmlPage for OAuth2ConsentPage {
     const NAME: &'static str = "consent";
 
     fn title(&self) -> String {
         format!("Authorize {}", self.app.name)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::consent()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::authorize::consent_states()
     }
 }

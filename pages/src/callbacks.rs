@@ -1,131 +1,131 @@
 //! Would this callback be accepted? And: the end of an app.
 
-use crate::field::problems;
-use crate::{App, Difference, Field, Frame, Page, Problem, Tab};
+use crate::field::collect_problems;
+use crate::{AppRef, AppTab, FormField, FormProblem, HtmlPage, PageFrame, TextDifference};
 use askama::Template;
 
 /// An address beside a registered one.
 #[derive(Clone, Debug)]
-pub struct Compared {
+pub struct CallbackDiff {
     /// What the app registered.
     pub registered: String,
     /// What was given.
-    pub given: String,
+    pub submitted: String,
     /// Whether OAuth 1.0a takes the one for the other.
     pub oauth1: bool,
     /// Whether OAuth 2.0 does.
     pub oauth2: bool,
 }
 
-impl Compared {
+impl CallbackDiff {
     /// The registered address, cut where they part.
-    pub fn of_registered(&self) -> Option<Difference<'_>> {
-        Difference::of(&self.registered, &self.given)
+    pub fn registered_difference(&self) -> Option<TextDifference<'_>> {
+        TextDifference::compare(&self.registered, &self.submitted)
     }
 
     /// The given address, cut where they part.
-    pub fn of_given(&self) -> Option<Difference<'_>> {
-        Difference::of(&self.given, &self.registered)
+    pub fn submitted_difference(&self) -> Option<TextDifference<'_>> {
+        TextDifference::compare(&self.submitted, &self.registered)
     }
 
     /// At which character they part, counted from one.
-    pub fn character(&self) -> Option<usize> {
-        crate::difference::position(&self.given, &self.registered)
+    pub fn difference_position(&self) -> Option<usize> {
+        crate::difference::difference_position(&self.submitted, &self.registered)
             .map(|shared| shared.saturating_add(1))
     }
 }
 
 /// What the tester found.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct CallbackVerdict {
     /// Whether OAuth 1.0a would accept the address.
     pub oauth1: bool,
     /// Whether OAuth 2.0 would.
     pub oauth2: bool,
     /// Why the address could not be registered at all, as a sentence.
-    pub unfit: Option<String>,
+    pub rejection: Option<String>,
     /// Beside each registered address, the nearest first.
-    pub compared: Vec<Compared>,
+    pub comparisons: Vec<CallbackDiff>,
 }
 
 /// Callback tester. Form: `url`.
 #[derive(Template)]
 #[template(path = "callbacks.html")]
-pub struct CallbackTester {
+pub struct CallbackTesterPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The app.
-    pub app: App,
+    pub app: AppRef,
     /// Where the form posts to.
     pub action: String,
     /// The address to test.
-    pub url: Field,
+    pub url: FormField,
     /// How many addresses the app has registered.
     pub registered: usize,
     /// What was found.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<CallbackVerdict>,
 }
 
-impl CallbackTester {
-    const TAB: Tab = Tab::Callbacks;
+impl CallbackTesterPage {
+    const TAB: AppTab = AppTab::Callbacks;
 }
 
-impl Page for CallbackTester {
+impl HtmlPage for CallbackTesterPage {
     const NAME: &'static str = "callbacks";
 
     fn title(&self) -> String {
         format!("Callback tester: {}", self.app.name)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        problems(&[("url", &self.url)])
+    fn form_problems(&self) -> Vec<FormProblem> {
+        collect_problems(&[("url", &self.url)])
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::app::callbacks()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::app::callback_tester_states()
     }
 }
 
 /// Delete an app. Form: `name`, which must be the app's.
 #[derive(Template)]
 #[template(path = "delete.html")]
-pub struct Delete {
+pub struct DeleteAppPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The app.
-    pub app: App,
+    pub app: AppRef,
     /// Where the form posts to.
     pub action: String,
     /// How many accounts are connected.
     pub connected: u64,
     /// What was typed.
-    pub name: Field,
+    pub name: FormField,
 }
 
-impl Delete {
-    const TAB: Tab = Tab::Delete;
+impl DeleteAppPage {
+    const TAB: AppTab = AppTab::Delete;
 }
 
-impl Page for Delete {
+impl HtmlPage for DeleteAppPage {
     const NAME: &'static str = "delete";
 
     fn title(&self) -> String {
         format!("Delete {}", self.app.name)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        problems(&[("name", &self.name)])
+    fn form_problems(&self) -> Vec<FormProblem> {
+        collect_problems(&[("name", &self.name)])
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::app::delete()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::app::delete_app_states()
     }
 }

@@ -1,19 +1,19 @@
 //! Writing a post, alone or as an answer to a conversation card, and what is shown after it.
 
-use crate::field::problems;
-use crate::{Field, Frame, Page, Problem};
+use crate::field::collect_problems;
+use crate::{FormField, FormProblem, HtmlPage, PageFrame};
 use askama::Template;
 
 /// A picture, and the film that it is a still of.
-pub struct Still {
+pub struct CardMedia {
     /// Path of the picture.
     pub picture: Option<String>,
     /// Path of the film.
-    pub film: Option<String>,
+    pub video: Option<String>,
 }
 
 /// One of the answers that a card offers.
-pub struct Choice {
+pub struct ConversationChoice {
     /// The hashtag.
     pub hashtag: String,
     /// Path of the page on which the post is written.
@@ -23,18 +23,18 @@ pub struct Choice {
 /// A conversation card as a post shows it.
 #[derive(Template)]
 #[template(path = "conversation.html")]
-pub struct ConversationCard {
+pub struct ConversationCardPage {
     /// The surroundings.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// What it says; may be empty.
     pub heading: String,
     /// What it shows.
-    pub still: Still,
+    pub still: CardMedia,
     /// What can be answered.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<ConversationChoice>,
 }
 
-impl Page for ConversationCard {
+impl HtmlPage for ConversationCardPage {
     const NAME: &'static str = "conversation";
 
     fn title(&self) -> String {
@@ -44,32 +44,32 @@ impl Page for ConversationCard {
         }
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::compose::cards()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::compose::conversation_card_states()
     }
 }
 
 /// Write a post. Form: `text`, and what came with the link.
 #[derive(Template)]
 #[template(path = "compose.html")]
-pub struct Compose {
+pub struct ComposePage {
     /// The surroundings.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// Where the form posts to.
     pub action: String,
     /// The text.
-    pub text: Field,
+    pub text: FormField,
     /// What is sent back as it came.
-    pub with: Vec<(&'static str, String)>,
+    pub hidden: Vec<(&'static str, String)>,
     /// Whether it answers another post.
     pub is_reply: bool,
 }
 
-impl Page for Compose {
+impl HtmlPage for ComposePage {
     const NAME: &'static str = "compose";
 
     fn title(&self) -> String {
@@ -80,55 +80,55 @@ impl Page for Compose {
         }
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        problems(&[("text", &self.text)])
+    fn form_problems(&self) -> Vec<FormProblem> {
+        collect_problems(&[("text", &self.text)])
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::compose::compose()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::compose::compose_states()
     }
 }
 
 /// What a card says to whoever has answered.
-pub struct Thanks {
+pub struct ThankYouMessage {
     /// In words.
     pub text: String,
     /// Where it leads.
     pub link: Option<String>,
     /// What is shown only now.
-    pub unlocked: Still,
+    pub unlocked: CardMedia,
 }
 
 /// The post was sent.
 #[derive(Template)]
 #[template(path = "written.html")]
-pub struct Written {
+pub struct PostSentPage {
     /// The surroundings.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// What was written.
     pub text: String,
     /// The post's id.
     pub id: String,
     /// What the card says that it answers.
-    pub thanks: Option<Thanks>,
+    pub thanks: Option<ThankYouMessage>,
 }
 
-impl Page for Written {
+impl HtmlPage for PostSentPage {
     const NAME: &'static str = "written";
 
     fn title(&self) -> String {
         "Your post was sent".to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::compose::written()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::compose::post_sent_states()
     }
 }

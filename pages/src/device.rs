@@ -24,7 +24,7 @@ const SYSTEMS: &[(&str, &str)] = &[
 ];
 
 /// "Firefox on Linux" from a `User-Agent` header.
-pub fn device(user_agent: &str) -> String {
+pub fn device_name(user_agent: &str) -> String {
     let known = |table: &[(&str, &'static str)]| {
         let entry = table.iter().find(|(sign, _)| user_agent.contains(sign));
         entry.map(|(_, name)| *name)
@@ -39,7 +39,7 @@ pub fn device(user_agent: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::device;
+    use super::device_name;
 
     #[test]
     fn devices_are_told_by_what_their_owner_calls_them() {
@@ -64,7 +64,7 @@ mod tests {
             ("", "An unknown device"),
         ];
         for (header, words) in cases {
-            assert_eq!(device(header), words);
+            assert_eq!(device_name(header), words);
         }
     }
 }

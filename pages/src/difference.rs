@@ -2,34 +2,42 @@
 
 /// One of two texts, cut where it leaves the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference<'a> {
+pub struct TextDifference<'a> {
     /// What both have.
-    pub same: &'a str,
+    pub common_prefix: &'a str,
     /// The first character that differs; empty where the text ends before the other.
-    pub first: &'a str,
+    pub differing: &'a str,
     /// What follows.
     pub rest: &'a str,
 }
 
-impl<'a> Difference<'a> {
+impl<'a> TextDifference<'a> {
     /// Cuts `text` where it leaves `other`. `None`: they are the same.
-    pub fn of(text: &'a str, other: &str) -> Option<Self> {
-        let at = position(text, other)?;
+    pub fn compare(text: &'a str, other: &str) -> Option<Self> {
+        let at = difference_position(text, other)?;
         let (same, after) = split_at_character(text, at);
         let (first, rest) = split_at_character(after, 1);
-        Some(Self { same, first, rest })
+        Some(Self {
+            common_prefix: same,
+            differing: first,
+            rest,
+        })
     }
 
     /// Cuts a text at a character, counted from one.
-    pub fn at(text: &'a str, character: usize) -> Self {
-        let (same, after) = split_at_character(text, character.saturating_sub(1));
-        let (first, rest) = split_at_character(after, 1);
-        Self { same, first, rest }
+    pub fn split_at(text: &'a str, character: usize) -> Self {
+        let (common_prefix, after) = split_at_character(text, character.saturating_sub(1));
+        let (differing, rest) = split_at_character(after, 1);
+        Self {
+            common_prefix,
+            differing,
+            rest,
+        }
     }
 
     /// The first character that differs, written so that it can be seen.
-    pub fn visible(&self) -> String {
-        match self.first {
+    pub fn visible_character(&self) -> String {
+        match self.differing {
             "" => "end".to_owned(),
             " " => "space".to_owned(),
             "\t" => "tab".to_owned(),
@@ -45,7 +53,7 @@ impl<'a> Difference<'a> {
 }
 
 /// The number of characters that two texts share from the start, if they differ at all.
-pub(crate) fn position(one: &str, other: &str) -> Option<usize> {
+pub(crate) fn difference_position(one: &str, other: &str) -> Option<usize> {
     if one == other {
         return None;
     }
@@ -72,7 +80,14 @@ mod tests {
     #[test]
     fn texts_part_at_a_character_not_within_one() {
         let cut = |text, other| {
-            Difference::of(text, other).map(|cut| (cut.same, cut.first, cut.rest, cut.visible()))
+            TextDifference::compare(text, other).map(|cut| {
+                (
+                    cut.common_prefix,
+                    cut.differing,
+                    cut.rest,
+                    cut.visible_character(),
+                )
+            })
         };
         assert_eq!(cut("abc", "abc"), None);
         assert_eq!(cut("abc", "abd"), Some(("ab", "c", "", "c".into())));

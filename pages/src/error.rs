@@ -1,11 +1,11 @@
 //! A page for what cannot go on. It never leads to the target that was asked for.
 
-use crate::{Compared, Frame, Page};
+use crate::{CallbackDiff, HtmlPage, PageFrame};
 use askama::Template;
 
 /// What was wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum PageErrorKind {
     /// `oauth_token` is missing from the address.
     RequestTokenMissing,
     /// There is no such request token, or it was used up.
@@ -21,26 +21,26 @@ pub enum Wrong {
     /// `redirect_uri` or the callback is not one of the app's.
     RedirectUnregistered,
     /// A parameter of the request is wrong and there is nowhere safe to say so.
-    Request(String),
+    InvalidRequest(String),
     /// The form's token was wrong or too old.
     FormExpired,
     /// Too many tries; so many seconds to wait.
-    TooMany(i64),
+    TooManyAttempts(i64),
     /// There is nothing here, or nothing that this person may know of.
     NotFound,
     /// The person may not do this.
     Forbidden,
     /// The address is there, and not for this kind of request.
-    Method,
+    MethodNotAllowed,
     /// What was asked was not done, for this reason.
     Refused(String),
     /// It could not be done just now.
-    Busy,
+    Overloaded,
     /// A failure of ours.
-    Broken,
+    InternalError,
 }
 
-impl Wrong {
+impl PageErrorKind {
     /// The heading.
     pub const fn heading(&self) -> &'static str {
         match self {
@@ -49,22 +49,22 @@ impl Wrong {
             }
             Self::ClientUnknown => "We don’t know this app",
             Self::AppSuspended => "This app is suspended",
-            Self::RedirectMissing | Self::RedirectUnregistered | Self::Request(_) => {
+            Self::RedirectMissing | Self::RedirectUnregistered | Self::InvalidRequest(_) => {
                 "This app can’t sign you in"
             }
             Self::FormExpired => "This page was open for too long",
-            Self::TooMany(_) => "Too many tries",
+            Self::TooManyAttempts(_) => "Too many tries",
             Self::NotFound => "There is nothing here",
             Self::Forbidden => "You can’t do this",
-            Self::Method => "This address can’t be used like that",
+            Self::MethodNotAllowed => "This address can’t be used like that",
             Self::Refused(_) => "That did not work",
-            Self::Busy => "Not just now",
-            Self::Broken => "Something broke on our side",
+            Self::Overloaded => "Not just now",
+            Self::InternalError => "Something broke on our side",
         }
     }
 
     /// What the person should know.
-    pub fn what(&self) -> String {
+    pub fn explanation(&self) -> String {
         match self {
             Self::RequestTokenMissing => "The address is incomplete. Go back to the app and start signing in again.".to_owned(),
             Self::RequestTokenUnknown => "It was already used, or it was never valid. Go back to the app and start signing in again.".to_owned(),
@@ -73,20 +73,20 @@ impl Wrong {
             Self::AppSuspended => "It may not use anyone’s account at present. Nothing was shared with it.".to_owned(),
             Self::RedirectMissing => "It did not say where to send you afterwards. Nothing was shared with it.".to_owned(),
             Self::RedirectUnregistered => "It asked to send you to an address that is not registered for it, so we stopped. Nothing was shared with it.".to_owned(),
-            Self::Request(_) => "It sent a request that we can’t answer. Nothing was shared with it.".to_owned(),
+            Self::InvalidRequest(_) => "It sent a request that we can’t answer. Nothing was shared with it.".to_owned(),
             Self::FormExpired => "To keep your account safe we did not carry out what you sent. Go back, reload the page and try again.".to_owned(),
-            Self::TooMany(seconds) => format!("Please wait {} and try again.", crate::when::span((*seconds).max(1))),
+            Self::TooManyAttempts(seconds) => format!("Please wait {} and try again.", crate::relative_time::format_duration((*seconds).max(1))),
             Self::NotFound => "The address may be mistyped, or what it showed is gone.".to_owned(),
             Self::Forbidden => "Your account has no permission for it.".to_owned(),
-            Self::Method => "Go back to the page that you came from and start again there.".to_owned(),
+            Self::MethodNotAllowed => "Go back to the page that you came from and start again there.".to_owned(),
             Self::Refused(why) => why.clone(),
-            Self::Busy => "The server has too much to do. Please try again in a moment.".to_owned(),
-            Self::Broken => "It is not your fault, and we have made a note of it. Please try again in a moment.".to_owned(),
+            Self::Overloaded => "The server has too much to do. Please try again in a moment.".to_owned(),
+            Self::InternalError => "It is not your fault, and we have made a note of it. Please try again in a moment.".to_owned(),
         }
     }
 
     /// What the app's developer can do.
-    pub fn advice(&self) -> Option<&str> {
+    pub fn developer_advice(&self) -> Option<&str> {
         match self {
             Self::RequestTokenMissing => Some(
                 "Add oauth_token, the value that POST /oauth/request_token answered, to the address.",
@@ -107,7 +107,7 @@ impl Wrong {
             Self::RedirectUnregistered => Some(
                 "Register the address in the app’s settings or send one that is registered. For OAuth 2.0 every character counts: scheme, port, path, query and a slash at the end. OAuth 1.0a allows a further query.",
             ),
-            Self::Request(advice) => Some(advice),
+            Self::InvalidRequest(advice) => Some(advice),
             _ => None,
         }
     }
@@ -118,29 +118,29 @@ impl Wrong {
 #[template(path = "error.html")]
 pub struct ErrorPage {
     /// The surroundings.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// What was wrong.
-    pub wrong: Wrong,
+    pub kind: PageErrorKind,
     /// The app, where it is known.
     pub app: Option<String>,
     /// How the address compares with the registered ones; shown in a development world only.
-    pub compared: Vec<Compared>,
+    pub comparisons: Vec<CallbackDiff>,
     /// A number that support can look for in the log.
     pub reference: Option<String>,
 }
 
-impl Page for ErrorPage {
+impl HtmlPage for ErrorPage {
     const NAME: &'static str = "error";
 
     fn title(&self) -> String {
-        self.wrong.heading().to_owned()
+        self.kind.heading().to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::error()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::authorize::error_states()
     }
 }

@@ -2,16 +2,16 @@
 
 /// One field of a form that is shown again.
 #[derive(Clone, Default)]
-pub struct Field {
+pub struct FormField {
     /// What stands in it. A password is never written back into the page.
     pub value: String,
     /// Why it was refused, as a sentence.
     pub error: Option<String>,
 }
 
-impl Field {
+impl FormField {
     /// A field that holds a value.
-    pub fn of(value: impl Into<String>) -> Self {
+    pub fn new(value: impl Into<String>) -> Self {
         Self {
             value: value.into(),
             error: None,
@@ -19,7 +19,7 @@ impl Field {
     }
 
     /// A field whose value was refused.
-    pub fn refused(value: impl Into<String>, error: impl Into<String>) -> Self {
+    pub fn invalid(value: impl Into<String>, error: impl Into<String>) -> Self {
         Self {
             value: value.into(),
             error: Some(error.into()),
@@ -29,7 +29,7 @@ impl Field {
 
 /// A line of the summary at the top of a refused form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct FormProblem {
     /// The id of the field that it leads to.
     pub field: &'static str,
     /// What is wrong.
@@ -37,9 +37,9 @@ pub struct Problem {
 }
 
 /// The problems of fields named by their ids, in the order given.
-pub(crate) fn problems(fields: &[(&'static str, &Field)]) -> Vec<Problem> {
+pub(crate) fn collect_problems(fields: &[(&'static str, &FormField)]) -> Vec<FormProblem> {
     fields
         .iter()
-        .filter_map(|(field, typed)| typed.error.clone().map(|text| Problem { field, text }))
+        .filter_map(|(field, typed)| typed.error.clone().map(|text| FormProblem { field, text }))
         .collect()
 }

@@ -4,15 +4,15 @@ use base::Time;
 
 /// The surroundings of a page.
 #[derive(Clone, Default)]
-pub struct Frame {
+pub struct PageFrame {
     /// The token that every form sends back as `csrf`.
     pub csrf: String,
     /// Who is signed in.
-    pub account: Option<Account>,
+    pub account: Option<SignedInAccount>,
     /// Whether this is a development world: shows the ribbon and the details of errors.
     pub dev: bool,
     /// Whether letters leave by mail all the same.
-    pub mails: bool,
+    pub sends_mail: bool,
     /// What the platform is called.
     pub site: String,
     /// The host that the person sees in the address bar, for the footer.
@@ -24,22 +24,22 @@ pub struct Frame {
     /// The moment at which the page is made, for "3 minutes ago".
     pub now: Time,
     /// Where the links of header and footer lead.
-    pub links: Links,
+    pub links: SiteLinks,
 }
 
 /// The signed-in account.
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct SignedInAccount {
     /// Without the at sign.
     pub username: String,
     /// The display name.
     pub name: String,
 }
 
-impl Account {
+impl SignedInAccount {
     /// A stand-in for a picture.
-    pub fn initial(&self) -> String {
-        crate::page::initial(&self.name)
+    pub fn initial_letter(&self) -> String {
+        crate::page::initial_letter(&self.name)
     }
 }
 
@@ -47,24 +47,24 @@ impl Account {
 #[derive(Clone, Debug)]
 pub struct Notice {
     /// How it looks and is read out.
-    pub tone: Tone,
+    pub level: NoticeLevel,
     /// One or two sentences.
     pub text: String,
 }
 
 impl Notice {
     /// Something worked.
-    pub fn good(text: impl Into<String>) -> Self {
+    pub fn success(text: impl Into<String>) -> Self {
         Self {
-            tone: Tone::Good,
+            level: NoticeLevel::Success,
             text: text.into(),
         }
     }
 
     /// Something worth knowing.
-    pub fn plain(text: impl Into<String>) -> Self {
+    pub fn info(text: impl Into<String>) -> Self {
         Self {
-            tone: Tone::Plain,
+            level: NoticeLevel::Info,
             text: text.into(),
         }
     }
@@ -72,26 +72,26 @@ impl Notice {
 
 /// What kind of message it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
+pub enum NoticeLevel {
     /// It worked.
-    Good,
+    Success,
     /// It is worth knowing.
-    Plain,
+    Info,
 }
 
-impl Tone {
+impl NoticeLevel {
     /// The class in the stylesheet.
-    pub const fn class(self) -> &'static str {
+    pub const fn css_class(self) -> &'static str {
         match self {
-            Self::Good => "good",
-            Self::Plain => "plain",
+            Self::Success => "good",
+            Self::Info => "plain",
         }
     }
 }
 
 /// Paths of the pages that header, footer and neighbouring pages link to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Links {
+pub struct SiteLinks {
     /// The wordmark.
     pub home: &'static str,
     /// Sign in.
@@ -101,13 +101,13 @@ pub struct Links {
     /// Ask whether to sign out.
     pub sign_out: &'static str,
     /// Forgotten password.
-    pub forgotten: &'static str,
+    pub forgot_password: &'static str,
     /// Password and email.
     pub account: &'static str,
     /// Where the account is signed in.
     pub sessions: &'static str,
     /// Apps that may use the account.
-    pub connected: &'static str,
+    pub connected_apps: &'static str,
     /// What the account was told.
     pub notifications: &'static str,
     /// The developer's apps.
@@ -124,17 +124,17 @@ pub struct Links {
     pub mailbox: &'static str,
 }
 
-impl Default for Links {
+impl Default for SiteLinks {
     fn default() -> Self {
         Self {
             home: "/",
             sign_in: "/sign-in",
             sign_up: "/sign-up",
             sign_out: "/sign-out",
-            forgotten: "/forgotten-password",
+            forgot_password: "/forgotten-password",
             account: "/settings/account",
             sessions: "/settings/sessions",
-            connected: "/settings/apps",
+            connected_apps: "/settings/apps",
             notifications: "/notifications",
             apps: "/developer/apps",
             new_app: "/developer/apps/new",

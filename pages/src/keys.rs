@@ -1,12 +1,12 @@
 //! An app's keys and tokens: shown once, then only their endings.
 
-use crate::{App, Frame, Page, Tab};
+use crate::{AppRef, AppTab, HtmlPage, PageFrame};
 use askama::Template;
 use base::Time;
 
 /// A kind of credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyKind {
+pub enum CredentialKind {
     /// API key and secret.
     Api,
     /// App-only bearer token.
@@ -17,7 +17,7 @@ pub enum KeyKind {
     Client,
 }
 
-impl KeyKind {
+impl CredentialKind {
     /// The path piece below `/keys`: `api`, `bearer`, `access`, `client`; `/regenerate` follows.
     pub const fn slug(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl KeyKind {
     }
 
     /// What is regenerated, within a sentence.
-    pub const fn object(self) -> &'static str {
+    pub const fn noun_phrase(self) -> &'static str {
         match self {
             Self::Api => "the API key and secret",
             Self::Bearer => "the bearer token",
@@ -66,7 +66,7 @@ impl KeyKind {
     }
 
     /// What regenerating it does.
-    pub const fn effect(self) -> &'static str {
+    pub const fn regeneration_effect(self) -> &'static str {
         match self {
             Self::Api => {
                 "Every OAuth 1.0a call of the app fails until you put the new key and secret in place. People stay connected."
@@ -85,9 +85,9 @@ impl KeyKind {
 }
 
 /// A credential of an app.
-pub struct Key {
+pub struct CredentialItem {
     /// Which one.
-    pub kind: KeyKind,
+    pub kind: CredentialKind,
     /// Whether there is one; a bearer or access token may not be made yet.
     pub exists: bool,
     /// What is no secret: the client ID.
@@ -103,15 +103,15 @@ pub struct Key {
 }
 
 /// Values that are shown this once.
-pub struct Shown {
+pub struct RevealedCredentials {
     /// What they belong to, in words: "API key and secret", or the app's name.
-    pub what: String,
+    pub title: String,
     /// The values.
-    pub values: Vec<Value>,
+    pub values: Vec<CredentialValue>,
 }
 
 /// A value under its name.
-pub struct Value {
+pub struct CredentialValue {
     /// Its name, as client libraries call it.
     pub name: String,
     /// The value.
@@ -121,66 +121,66 @@ pub struct Value {
 /// An app's keys and tokens. Links lead to `{app}/keys/{slug}/regenerate`.
 #[derive(Template)]
 #[template(path = "keys.html")]
-pub struct Keys {
+pub struct AppKeysPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The app.
-    pub app: App,
+    pub app: AppRef,
     /// The credentials.
-    pub keys: Vec<Key>,
+    pub keys: Vec<CredentialItem>,
     /// What was just made.
-    pub shown: Option<Shown>,
+    pub revealed: Option<RevealedCredentials>,
 }
 
-impl Keys {
-    const TAB: Tab = Tab::Keys;
+impl AppKeysPage {
+    const TAB: AppTab = AppTab::Keys;
 }
 
-impl Page for Keys {
+impl HtmlPage for AppKeysPage {
     const NAME: &'static str = "keys";
 
     fn title(&self) -> String {
         format!("Keys and tokens: {}", self.app.name)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::app::keys()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::app::app_keys_states()
     }
 }
 
 /// Ask before a credential is made anew. Form: nothing but `csrf`.
 #[derive(Template)]
 #[template(path = "regenerate.html")]
-pub struct Regenerate {
+pub struct RegenerateKeyPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The app.
-    pub app: App,
+    pub app: AppRef,
     /// Which one.
-    pub kind: KeyKind,
+    pub kind: CredentialKind,
     /// Whether there is one already; if not, it is made for the first time.
     pub exists: bool,
     /// Where the form posts to.
     pub action: String,
 }
 
-impl Page for Regenerate {
+impl HtmlPage for RegenerateKeyPage {
     const NAME: &'static str = "regenerate";
 
     fn title(&self) -> String {
         let verb = if self.exists { "Regenerate" } else { "Create" };
-        format!("{verb} {}", self.kind.object())
+        format!("{verb} {}", self.kind.noun_phrase())
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::app::regenerate()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::app::regenerate_key_states()
     }
 }

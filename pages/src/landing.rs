@@ -1,14 +1,14 @@
 //! The first page: what this server is, and where to go from here.
 
-use crate::{Frame, Page};
+use crate::{HtmlPage, PageFrame};
 use askama::Template;
 
 /// The first page.
 #[derive(Template)]
 #[template(path = "landing.html")]
-pub struct Landing {
+pub struct LandingPage {
     /// The surroundings.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// Where a new account is created; `None`: nobody can without an invitation, or at all.
     pub sign_up: Option<String>,
     /// Whether an invitation is needed.
@@ -19,18 +19,18 @@ pub struct Landing {
     pub description: String,
 }
 
-impl Page for Landing {
+impl HtmlPage for LandingPage {
     const NAME: &'static str = "landing";
 
     fn title(&self) -> String {
         "Welcome".to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::sign::landing()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::sign_in::landing_states()
     }
 }

@@ -8,10 +8,12 @@
 //! form too, so pages whose form leads to an app's callback must name its origin or scheme there.
 
 mod account;
+mod account_recovery;
+mod apps;
+mod assets;
 mod authorize;
 mod callbacks;
 mod compose;
-mod console;
 mod device;
 mod difference;
 mod error;
@@ -23,43 +25,58 @@ mod mailbox;
 pub mod manager;
 mod notifications;
 mod page;
-mod portal;
-mod recover;
+mod permissions;
+mod relative_time;
 mod samples;
-mod sign;
+mod search_console;
+mod sign_in;
 mod signature;
 mod stream;
-mod style;
 mod usage;
 mod webhooks;
-mod when;
-mod words;
 
 pub use account::{
-    AboutForm, AccountSettings, Connected, Connection, EmailForm, PasswordForm, Session, Sessions,
+    AccountSettingsPage, ConnectedAppItem, ConnectedAppsPage, EmailForm, PasswordForm,
+    PrivateProfileForm, SessionItem, SessionsPage,
 };
-pub use authorize::{AppCard, Authorize, Cancelled, Consent, Pin};
-pub use callbacks::{CallbackTester, Compared, Delete, Verdict};
-pub use compose::{Choice, Compose, ConversationCard, Still, Thanks, Written};
-pub use console::{Chart, Fault, Judged, OperatorLine, QueryFor, ReadQuery, SearchConsole, Step};
-pub use device::device;
-pub use difference::Difference;
-pub use error::{ErrorPage, Wrong};
-pub use field::{Field, Problem};
-pub use frame::{Account, Frame, Links, Notice, Tone};
-pub use keys::{Key, KeyKind, Keys, Regenerate, Shown, Value};
-pub use landing::Landing;
-pub use mailbox::{Letter, LetterLine, LetterPage, Mailbox};
-pub use notifications::{Notification, Notifications, PostPreview};
-pub use page::{Page, Pager};
-pub use portal::{App, AppAccess, AppForm, AppKind, AppRow, AppSettings, Apps, NewApp, Tab};
-pub use recover::{Confirmation, Confirmed, Forgotten, Reset, ResetState};
-pub use samples::{Sample, samples};
-pub use sign::{Cancel, SignIn, SignOut, SignUp};
-pub use signature::{Explained, SignatureExplainer};
-pub use stream::{Live, RuleLine, StreamRules};
-pub use style::{MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH};
-pub use usage::{Usage, Window};
-pub use webhooks::{Challenge, Hook, Sent, Try, Webhooks};
-pub use when::{ago, until};
-pub use words::{Level, Power, power};
+pub use account_recovery::{
+    EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, PasswordResetState,
+    ResetPasswordPage,
+};
+pub use apps::{
+    AppAccessSummary, AppForm, AppKind, AppListItem, AppListPage, AppRef, AppSettingsPage, AppTab,
+    NewAppPage,
+};
+pub use assets::{MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH};
+pub use authorize::{
+    AppSummary, AuthorizationDeniedPage, OAuth1AuthorizePage, OAuth2ConsentPage, PinPage,
+};
+pub use callbacks::{CallbackDiff, CallbackTesterPage, CallbackVerdict, DeleteAppPage};
+pub use compose::{
+    CardMedia, ComposePage, ConversationCardPage, ConversationChoice, PostSentPage, ThankYouMessage,
+};
+pub use device::device_name;
+pub use difference::TextDifference;
+pub use error::{ErrorPage, PageErrorKind};
+pub use field::{FormField, FormProblem};
+pub use frame::{Notice, NoticeLevel, PageFrame, SignedInAccount, SiteLinks};
+pub use keys::{
+    AppKeysPage, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage,
+    RevealedCredentials,
+};
+pub use landing::LandingPage;
+pub use mailbox::{EmailLine, EmailPage, MailboxItem, MailboxPage};
+pub use notifications::{NotificationItem, NotificationsPage, PostPreviewPage};
+pub use page::{HtmlPage, Pager};
+pub use permissions::{PermissionLevel, ScopePermission, describe_scope};
+pub use relative_time::{time_ago, time_until};
+pub use samples::{PageSample, all_samples};
+pub use search_console::{
+    ConsoleProduct, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryErrorMessage,
+    QueryTreeStep, SearchConsolePage,
+};
+pub use sign_in::{CancelForm, SignInPage, SignOutPage, SignUpPage};
+pub use signature::{SignatureExplainerPage, SignatureReport};
+pub use stream::{LiveStreamPage, StreamRuleItem, StreamRulesPage};
+pub use usage::{AppUsagePage, UsageWindow};
+pub use webhooks::{DeliveryAttemptItem, DeliveryItem, LastChallenge, WebhookItem, WebhooksPage};

@@ -1,12 +1,12 @@
 //! Letters of a development world, which leaves no letter out of the house.
 
-use crate::page::is_web;
-use crate::{Frame, Page, Pager};
+use crate::page::is_web_url;
+use crate::{HtmlPage, PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
 /// A line of the mailbox.
-pub struct Letter {
+pub struct MailboxItem {
     /// The path of its page.
     pub path: String,
     /// Who it is for.
@@ -20,37 +20,37 @@ pub struct Letter {
 /// The mailbox.
 #[derive(Template)]
 #[template(path = "mailbox.html")]
-pub struct Mailbox {
+pub struct MailboxPage {
     /// The surroundings, of a development world.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The letters, newest first.
-    pub letters: Vec<Letter>,
+    pub emails: Vec<MailboxItem>,
     /// The neighbouring parts of the list.
     pub pager: Pager,
 }
 
-impl Page for Mailbox {
+impl HtmlPage for MailboxPage {
     const NAME: &'static str = "mailbox";
 
     fn title(&self) -> String {
         "Mailbox".to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::mailbox()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::tools::mailbox_states()
     }
 }
 
 /// One letter.
 #[derive(Template)]
 #[template(path = "letter.html")]
-pub struct LetterPage {
+pub struct EmailPage {
     /// The surroundings, of a development world.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The sender.
     pub from: String,
     /// Who it is for.
@@ -65,39 +65,39 @@ pub struct LetterPage {
 
 /// A line of a letter.
 #[derive(Debug, PartialEq, Eq)]
-pub enum LetterLine<'a> {
+pub enum EmailLine<'a> {
     /// Plain text.
     Text(&'a str),
     /// A line that is an address and nothing else.
     Link(&'a str),
 }
 
-impl LetterPage {
+impl EmailPage {
     /// The body, line by line.
-    pub fn lines(&self) -> Vec<LetterLine<'_>> {
-        let is_link = |line: &str| is_web(line) && !line.contains(char::is_whitespace);
+    pub fn body_lines(&self) -> Vec<EmailLine<'_>> {
+        let is_link = |line: &str| is_web_url(line) && !line.contains(char::is_whitespace);
         self.body
             .lines()
             .map(|line| match line.trim() {
-                link if is_link(link) => LetterLine::Link(link),
-                _ => LetterLine::Text(line),
+                link if is_link(link) => EmailLine::Link(link),
+                _ => EmailLine::Text(line),
             })
             .collect()
     }
 }
 
-impl Page for LetterPage {
+impl HtmlPage for EmailPage {
     const NAME: &'static str = "letter";
 
     fn title(&self) -> String {
         self.subject.clone()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::letter()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::tools::email_states()
     }
 }

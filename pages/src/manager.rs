@@ -3,38 +3,38 @@
 use askama::Template;
 use base::Time;
 
-use crate::field::problems;
-use crate::{Field, Frame, Page, Pager, Problem};
+use crate::field::collect_problems;
+use crate::{FormField, FormProblem, HtmlPage, PageFrame, Pager};
 
 /// A page of the Ads Manager.
 #[derive(Default, Template)]
 #[template(path = "manager.html")]
-pub struct AdsManager {
+pub struct AdsManagerPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The account that is worked on; none where one is chosen.
-    pub account: Option<Account>,
+    pub account: Option<AdsAccountSummary>,
     /// Every account that the person has a role on.
-    pub accounts: Vec<Account>,
+    pub accounts: Vec<AdsAccountSummary>,
     /// Parts of the account that the role may see.
-    pub tabs: Vec<Link>,
+    pub tabs: Vec<NavLink>,
     /// What the page is below.
-    pub trail: Vec<Link>,
+    pub trail: Vec<NavLink>,
     /// What it is about.
     pub heading: String,
     /// In which state that is.
-    pub badge: Option<Badge>,
+    pub badge: Option<StatusBadge>,
     /// A sentence below the heading.
     pub lead: String,
     /// What may be done.
-    pub actions: Vec<Link>,
+    pub actions: Vec<NavLink>,
     /// What it shows.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<PageBlock>,
 }
 
 /// An advertising account.
 #[derive(Clone, Default)]
-pub struct Account {
+pub struct AdsAccountSummary {
     /// Its id.
     pub id: String,
     /// Its name.
@@ -49,7 +49,7 @@ pub struct Account {
 
 /// A link.
 #[derive(Clone, Default)]
-pub struct Link {
+pub struct NavLink {
     /// What it says.
     pub text: String,
     /// Where it leads.
@@ -60,9 +60,9 @@ pub struct Link {
     pub kind: &'static str,
 }
 
-impl Link {
+impl NavLink {
     /// A link in a row of links.
-    pub fn to(text: impl Into<String>, path: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<String>, path: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             path: path.into(),
@@ -73,14 +73,14 @@ impl Link {
 
     /// Looks so as a button.
     #[must_use]
-    pub fn kind(self, kind: &'static str) -> Self {
+    pub fn with_kind(self, kind: &'static str) -> Self {
         Self { kind, ..self }
     }
 }
 
 /// A state in a word or two.
 #[derive(Clone, Default)]
-pub struct Badge {
+pub struct StatusBadge {
     /// The word.
     pub text: String,
     /// `good`, `warn`, `bad` or nothing.
@@ -88,52 +88,52 @@ pub struct Badge {
 }
 
 /// A part of a page.
-pub enum Block {
+pub enum PageBlock {
     /// Figures, large.
-    Figures(Vec<Figure>),
+    Metrics(Vec<MetricTile>),
     /// Series by day.
-    Charts(Charts),
+    Charts(DailyCharts),
     /// Rows.
-    Table(Table),
+    Table(DataTable),
     /// What is known of one thing.
-    Facts(Facts),
+    Facts(DetailList),
     /// Something to fill in.
-    Form(Form),
+    Form(FormBlock),
     /// Creatives as they look.
-    Previews(Previews),
+    Previews(CreativePreviews),
     /// There is nothing.
-    Empty(Empty),
+    Empty(EmptyState),
     /// A sentence.
     Note(String),
 }
 
 /// A figure with what it is.
 #[derive(Clone, Default)]
-pub struct Figure {
+pub struct MetricTile {
     /// What it is.
     pub label: String,
     /// The figure, as it is written.
     pub value: String,
     /// What else there is to say of it.
-    pub below: String,
+    pub subtext: String,
 }
 
 /// Series of one span of time.
 #[derive(Default)]
-pub struct Charts {
+pub struct DailyCharts {
     /// What they are about.
     pub title: String,
     /// Other spans.
-    pub spans: Vec<Link>,
+    pub spans: Vec<NavLink>,
     /// What may be done.
-    pub actions: Vec<Link>,
+    pub actions: Vec<NavLink>,
     /// The series.
-    pub series: Vec<Series>,
+    pub series: Vec<DailySeries>,
 }
 
-impl Charts {
+impl DailyCharts {
     /// Each day, with what each series has of it beside the series' name.
-    pub fn days(&self) -> Vec<(&str, Vec<(&str, &str)>)> {
+    pub fn rows_by_day(&self) -> Vec<(&str, Vec<(&str, &str)>)> {
         let Some(first) = self.series.first() else {
             return Vec::new();
         };
@@ -141,7 +141,7 @@ impl Charts {
         days.map(|(bar, place)| {
             let row = self.series.iter().filter_map(|one| {
                 let same = one.bars.get(place)?;
-                Some((one.label.as_str(), same.written.as_str()))
+                Some((one.label.as_str(), same.formatted.as_str()))
             });
             (bar.day.as_str(), row.collect())
         })
@@ -151,34 +151,34 @@ impl Charts {
 
 /// A figure by day.
 #[derive(Default)]
-pub struct Series {
+pub struct DailySeries {
     /// What it is.
     pub label: String,
     /// Of all days together, as it is written.
     pub total: String,
     /// Of each day, oldest first.
-    pub bars: Vec<Bar>,
+    pub bars: Vec<DailyBar>,
 }
 
 /// A figure of a day.
 #[derive(Clone, Default)]
-pub struct Bar {
+pub struct DailyBar {
     /// The day.
     pub day: String,
     /// The figure.
     pub value: u64,
     /// The same, as it is written.
-    pub written: String,
+    pub formatted: String,
 }
 
-impl Series {
+impl DailySeries {
     /// The width of the drawing: ten for each day.
-    pub fn width(&self) -> usize {
+    pub fn view_width(&self) -> usize {
         self.bars.len().max(1).saturating_mul(10)
     }
 
     /// Where each bar begins, where its top is, and how high it is, of a hundred.
-    pub fn drawn(&self) -> Vec<(usize, u64, u64)> {
+    pub fn bar_rects(&self) -> Vec<(usize, u64, u64)> {
         let most = self.bars.iter().map(|bar| bar.value).max();
         let most = most.unwrap_or(0).max(1);
         let height = |value: u64| {
@@ -197,95 +197,95 @@ impl Series {
     }
 
     /// The day that had most, as it is written.
-    pub fn most(&self) -> &str {
+    pub fn max_label(&self) -> &str {
         let most = self.bars.iter().max_by_key(|bar| bar.value);
-        most.map_or("", |bar| bar.written.as_str())
+        most.map_or("", |bar| bar.formatted.as_str())
     }
 
     /// The first day.
-    pub fn first(&self) -> &str {
+    pub fn first_day(&self) -> &str {
         self.bars.first().map_or("", |bar| bar.day.as_str())
     }
 
     /// The last day.
-    pub fn last(&self) -> &str {
+    pub fn last_day(&self) -> &str {
         self.bars.last().map_or("", |bar| bar.day.as_str())
     }
 }
 
 /// Rows under a heading.
 #[derive(Default)]
-pub struct Table {
+pub struct DataTable {
     /// What they are.
     pub title: String,
     /// What there is to say of all of them.
     pub lead: String,
     /// What may be done.
-    pub actions: Vec<Link>,
+    pub actions: Vec<NavLink>,
     /// What the columns hold.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     /// Other ways to see it, each with what it is about.
-    pub views: Vec<(&'static str, Vec<Link>)>,
+    pub views: Vec<(&'static str, Vec<NavLink>)>,
     /// What may be done with all of it, by buttons.
-    pub acts: Vec<Act>,
+    pub action_buttons: Vec<ActionButton>,
     /// What is said where there is no row.
-    pub empty: Empty,
+    pub empty: EmptyState,
     /// The neighbouring parts of the list.
     pub pager: Pager,
 }
 
-impl Table {
+impl DataTable {
     /// The cells of a row, each with its column.
-    pub fn cells<'t>(&'t self, row: &'t Row) -> Vec<(&'t Column, &'t Cell)> {
+    pub fn row_cells<'t>(&'t self, row: &'t TableRow) -> Vec<(&'t TableColumn, &'t TableCell)> {
         self.columns.iter().zip(&row.cells).collect()
     }
 
     /// Whether something may be done about a row.
-    pub fn has_acts(&self) -> bool {
-        self.rows.iter().any(|row| !row.acts.is_empty())
+    pub fn has_action_buttons(&self) -> bool {
+        self.rows.iter().any(|row| !row.action_buttons.is_empty())
     }
 }
 
 /// A column.
 #[derive(Clone, Default)]
-pub struct Column {
+pub struct TableColumn {
     /// What it holds.
     pub name: &'static str,
     /// Whether that is numbers, which stand below each other.
-    pub number: bool,
+    pub is_numeric: bool,
 }
 
 /// A row.
 #[derive(Clone, Default)]
-pub struct Row {
+pub struct TableRow {
     /// What the row is about, for buttons.
     pub name: String,
     /// One for each column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TableCell>,
     /// What may be done about it.
-    pub acts: Vec<Act>,
+    pub action_buttons: Vec<ActionButton>,
 }
 
 /// A part of a row.
 #[derive(Clone, Default)]
-pub struct Cell {
+pub struct TableCell {
     /// What it says.
     pub text: String,
     /// The same in small below it.
-    pub below: String,
+    pub subtext: String,
     /// Where it leads.
     pub path: Option<String>,
     /// What it says as a state instead.
-    pub badge: Option<Badge>,
+    pub badge: Option<StatusBadge>,
     /// A moment instead.
     pub at: Option<Time>,
 }
 
-impl Cell {
+impl TableCell {
     /// Words.
-    pub fn of(text: impl Into<String>) -> Self {
+    pub fn from_text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             ..Self::default()
@@ -294,16 +294,16 @@ impl Cell {
 
     /// Words below.
     #[must_use]
-    pub fn below(self, below: impl Into<String>) -> Self {
+    pub fn with_subtext(self, below: impl Into<String>) -> Self {
         Self {
-            below: below.into(),
+            subtext: below.into(),
             ..self
         }
     }
 
     /// Leads somewhere.
     #[must_use]
-    pub fn leads(self, path: impl Into<String>) -> Self {
+    pub fn with_link(self, path: impl Into<String>) -> Self {
         Self {
             path: Some(path.into()),
             ..self
@@ -311,7 +311,7 @@ impl Cell {
     }
 
     /// A state.
-    pub fn badge(badge: Badge) -> Self {
+    pub fn from_badge(badge: StatusBadge) -> Self {
         Self {
             badge: Some(badge),
             ..Self::default()
@@ -321,61 +321,61 @@ impl Cell {
 
 /// What may be done about a row: a button that sends a form, or a link to one.
 #[derive(Clone, Default)]
-pub struct Act {
+pub struct ActionButton {
     /// What the button says.
     pub text: &'static str,
     /// Where it leads.
     pub path: String,
     /// What it sends; a link where it sends nothing.
-    pub sends: Vec<(&'static str, String)>,
+    pub hidden: Vec<(&'static str, String)>,
     /// Whether it is what one would do first.
-    pub first: bool,
+    pub is_primary: bool,
 }
 
 /// What is known of one thing.
 #[derive(Default)]
-pub struct Facts {
+pub struct DetailList {
     /// What it is.
     pub title: String,
     /// What may be done.
-    pub actions: Vec<Link>,
+    pub actions: Vec<NavLink>,
     /// What is known.
-    pub rows: Vec<(&'static str, Cell)>,
+    pub rows: Vec<(&'static str, TableCell)>,
 }
 
 /// Something to fill in. Every input's name is its field's.
 #[derive(Default)]
-pub struct Form {
+pub struct FormBlock {
     /// Where it posts to.
     pub action: String,
     /// What it asks for.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<FormInput>,
     /// What is asked for rarely.
-    pub more: Vec<Input>,
+    pub advanced_inputs: Vec<FormInput>,
     /// What its button says.
     pub submit: &'static str,
     /// Whether it takes something away.
-    pub danger: bool,
+    pub is_dangerous: bool,
     /// Where one goes who does not want to.
-    pub back: String,
+    pub cancel_path: String,
     /// Whether it sends a file.
-    pub uploads: bool,
+    pub has_file: bool,
 }
 
-impl Form {
+impl FormBlock {
     /// Whether what is asked for rarely is to be seen: something stands in it.
     pub fn is_open(&self) -> bool {
-        let filled = |input: &Input| {
-            let choice = matches!(input.kind, InputKind::Choice(_));
+        let filled = |input: &FormInput| {
+            let choice = matches!(input.kind, FormInputKind::Choice(_));
             input.field.error.is_some() || !choice && !input.field.value.is_empty()
         };
-        self.more.iter().any(filled)
+        self.advanced_inputs.iter().any(filled)
     }
 }
 
 /// An input.
 #[derive(Default)]
-pub struct Input {
+pub struct FormInput {
     /// Its name.
     pub name: &'static str,
     /// What stands beside it.
@@ -383,21 +383,21 @@ pub struct Input {
     /// What there is to know about it.
     pub help: String,
     /// What is typed.
-    pub field: Field,
+    pub field: FormField,
     /// What it takes.
-    pub kind: InputKind,
+    pub kind: FormInputKind,
 }
 
 /// What an input takes.
 #[derive(Default)]
-pub enum InputKind {
+pub enum FormInputKind {
     /// A line.
     #[default]
     Text,
     /// An amount.
     Amount,
     /// A moment.
-    Moment,
+    Timestamp,
     /// One of these: each with its words.
     Choice(Vec<(String, String)>),
     /// Lines.
@@ -408,24 +408,24 @@ pub enum InputKind {
 
 /// Creatives as they look.
 #[derive(Default)]
-pub struct Previews {
+pub struct CreativePreviews {
     /// What they are.
     pub title: String,
     /// What there is to say of all of them.
     pub lead: String,
     /// What may be done.
-    pub actions: Vec<Link>,
+    pub actions: Vec<NavLink>,
     /// The creatives.
-    pub items: Vec<Preview>,
+    pub items: Vec<CreativePreview>,
     /// What is said where there is none.
-    pub empty: Empty,
+    pub empty: EmptyState,
     /// The neighbouring parts of the list.
     pub pager: Pager,
 }
 
 /// A creative.
 #[derive(Default)]
-pub struct Preview {
+pub struct CreativePreview {
     /// What it is called.
     pub name: String,
     /// What it is, in words.
@@ -433,7 +433,7 @@ pub struct Preview {
     /// A picture below our own `/media/`.
     pub picture: Option<String>,
     /// What the picture shows, in words.
-    pub shows: String,
+    pub alt_text: String,
     /// What it says, largest first.
     pub lines: Vec<String>,
     /// What its buttons say.
@@ -441,18 +441,18 @@ pub struct Preview {
     /// The host that it leads to.
     pub host: String,
     /// What is small below it.
-    pub below: String,
+    pub subtext: String,
     /// The post that it is shown in.
-    pub post: Option<Said>,
+    pub post: Option<EnclosingPost>,
     /// Where there is more about it.
     pub path: Option<String>,
     /// What may be done about it.
-    pub acts: Vec<Act>,
+    pub action_buttons: Vec<ActionButton>,
 }
 
 /// A post around a creative.
 #[derive(Clone, Default)]
-pub struct Said {
+pub struct EnclosingPost {
     /// The name of who says it.
     pub name: String,
     /// Their username.
@@ -461,14 +461,14 @@ pub struct Said {
     pub text: String,
 }
 
-impl Preview {
+impl CreativePreview {
     /// Whether there is anything but the post around it.
     pub fn has_card(&self) -> bool {
-        !(self.lines.is_empty() && self.buttons.is_empty() && self.shows.is_empty())
+        !(self.lines.is_empty() && self.buttons.is_empty() && self.alt_text.is_empty())
     }
 
     /// The picture, if it is one of ours.
-    pub fn own_picture(&self) -> Option<&str> {
+    pub fn local_picture(&self) -> Option<&str> {
         let own = |path: &&str| path.starts_with("/media/");
         self.picture.as_deref().filter(own)
     }
@@ -476,16 +476,16 @@ impl Preview {
 
 /// There is nothing.
 #[derive(Clone, Default)]
-pub struct Empty {
+pub struct EmptyState {
     /// What there is not.
     pub title: String,
     /// What to do about it.
     pub text: String,
     /// Where that is done.
-    pub link: Option<Link>,
+    pub link: Option<NavLink>,
 }
 
-impl Page for AdsManager {
+impl HtmlPage for AdsManagerPage {
     const NAME: &'static str = "ads-manager";
 
     fn title(&self) -> String {
@@ -495,21 +495,21 @@ impl Page for AdsManager {
         }
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    fn form_problems(&self) -> Vec<FormProblem> {
         let forms = self.blocks.iter().filter_map(|block| match block {
-            Block::Form(form) => Some(form),
+            PageBlock::Form(form) => Some(form),
             _ => None,
         });
-        let inputs = forms.flat_map(|form| form.inputs.iter().chain(&form.more));
+        let inputs = forms.flat_map(|form| form.inputs.iter().chain(&form.advanced_inputs));
         let fields: Vec<_> = inputs.map(|input| (input.name, &input.field)).collect();
-        problems(&fields)
+        collect_problems(&fields)
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::manager::all()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::manager::ads_manager_states()
     }
 }

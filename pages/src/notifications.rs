@@ -1,11 +1,11 @@
 //! What a person was told, and what a post that is not published yet looks like.
 
-use crate::{Frame, Page, Pager};
+use crate::{HtmlPage, PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
 /// Something that a person was told.
-pub struct Notification {
+pub struct NotificationItem {
     /// One or two sentences.
     pub text: String,
     /// A path of this site, or empty.
@@ -17,37 +17,37 @@ pub struct Notification {
 /// What a person was told, newest first.
 #[derive(Template)]
 #[template(path = "notifications.html")]
-pub struct Notifications {
+pub struct NotificationsPage {
     /// The surroundings.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// All of it on this page.
-    pub notifications: Vec<Notification>,
+    pub notifications: Vec<NotificationItem>,
     /// The neighbouring parts of the list.
     pub pager: Pager,
 }
 
-impl Page for Notifications {
+impl HtmlPage for NotificationsPage {
     const NAME: &'static str = "notifications";
 
     fn title(&self) -> String {
         "Notifications".to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::notifications()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::tools::notifications_states()
     }
 }
 
 /// What a post looks like, alone: other sites may show it within their own.
 #[derive(Template)]
 #[template(path = "preview.html")]
-pub struct PostPreview {
+pub struct PostPreviewPage {
     /// The surroundings, of which nothing is shown.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The author's name.
     pub name: String,
     /// Without the at sign.
@@ -64,31 +64,31 @@ pub struct PostPreview {
     pub link: Option<(String, String)>,
 }
 
-impl PostPreview {
+impl PostPreviewPage {
     /// The first letter of the name.
-    pub fn initial(&self) -> String {
-        crate::page::initial(&self.name)
+    pub fn initial_letter(&self) -> String {
+        crate::page::initial_letter(&self.name)
     }
 
     /// Where it leads, if that is somewhere on the web.
-    pub fn leads(&self) -> Option<(&str, &str)> {
+    pub fn web_link(&self) -> Option<(&str, &str)> {
         let (words, url) = self.link.as_ref()?;
-        crate::page::is_web(url).then_some((words.as_str(), url.as_str()))
+        crate::page::is_web_url(url).then_some((words.as_str(), url.as_str()))
     }
 }
 
-impl Page for PostPreview {
+impl HtmlPage for PostPreviewPage {
     const NAME: &'static str = "preview";
 
     fn title(&self) -> String {
         format!("Preview of a post by @{}", self.username)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::preview()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::tools::post_preview_states()
     }
 }

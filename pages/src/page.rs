@@ -1,10 +1,10 @@
 //! What all pages share.
 
-use crate::{Frame, Problem};
+use crate::{FormProblem, PageFrame};
 use base::Fault;
 
 /// A page: a value that becomes HTML.
-pub trait Page: askama::Template + Sized {
+pub trait HtmlPage: askama::Template + Sized {
     /// Its name in the gallery.
     const NAME: &'static str;
 
@@ -12,24 +12,24 @@ pub trait Page: askama::Template + Sized {
     fn title(&self) -> String;
 
     /// The surroundings.
-    fn frame(&self) -> &Frame;
+    fn page_frame(&self) -> &PageFrame;
 
     /// Everything wrong with what was typed, for the summary at the top.
-    fn problems(&self) -> Vec<Problem> {
+    fn form_problems(&self) -> Vec<FormProblem> {
         Vec::new()
     }
 
     /// Every state worth looking at, each with a short name.
-    fn samples() -> Vec<(&'static str, Self)>;
+    fn sample_states() -> Vec<(&'static str, Self)>;
 
     /// The document.
-    fn html(&self) -> Result<String, Fault> {
+    fn render_html(&self) -> Result<String, Fault> {
         self.render().map_err(Fault::context("render a page"))
     }
 
     /// Whether the summary of problems has anything to say.
-    fn is_refused(&self) -> bool {
-        self.frame().failure.is_some() || !self.problems().is_empty()
+    fn has_problems(&self) -> bool {
+        self.page_frame().failure.is_some() || !self.form_problems().is_empty()
     }
 }
 
@@ -43,7 +43,7 @@ pub struct Pager {
 }
 
 /// Whether a text is an address that may be a link.
-pub(crate) fn is_web(url: &str) -> bool {
+pub(crate) fn is_web_url(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {
         scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")
@@ -51,7 +51,7 @@ pub(crate) fn is_web(url: &str) -> bool {
 }
 
 /// The first letter or digit of a name, as a stand-in for a picture.
-pub(crate) fn initial(name: &str) -> String {
+pub(crate) fn initial_letter(name: &str) -> String {
     let letter = name.chars().find(|letter| letter.is_alphanumeric());
     letter.map_or_else(|| "·".to_owned(), |letter| letter.to_uppercase().collect())
 }

@@ -1,22 +1,22 @@
 //! Every page in every state worth looking at.
 
 pub(crate) mod account;
+pub(crate) mod account_recovery;
 pub(crate) mod app;
+pub(crate) mod apps;
 pub(crate) mod authorize;
 pub(crate) mod compose;
-pub(crate) mod console;
 pub(crate) mod manager;
-pub(crate) mod portal;
-pub(crate) mod recover;
-pub(crate) mod sign;
+pub(crate) mod search_console;
+pub(crate) mod sign_in;
 pub(crate) mod tools;
 pub(crate) mod webhooks;
 
-use crate::{Account, App, AppCard, Frame, Page};
+use crate::{AppRef, AppSummary, HtmlPage, PageFrame, SignedInAccount};
 use base::{Fault, Time};
 
 /// A page in one state, as HTML.
-pub struct Sample {
+pub struct PageSample {
     /// The page's name and the state's.
     pub name: String,
     /// The document.
@@ -24,52 +24,52 @@ pub struct Sample {
 }
 
 /// Every page in every state, rendered.
-pub fn samples() -> Result<Vec<Sample>, Fault> {
+pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
     let mut all = Vec::new();
-    add::<crate::Landing>(&mut all)?;
-    add::<crate::SignIn>(&mut all)?;
-    add::<crate::SignUp>(&mut all)?;
-    add::<crate::SignOut>(&mut all)?;
-    add::<crate::Forgotten>(&mut all)?;
-    add::<crate::Reset>(&mut all)?;
-    add::<crate::Confirmed>(&mut all)?;
-    add::<crate::AccountSettings>(&mut all)?;
-    add::<crate::Sessions>(&mut all)?;
-    add::<crate::Connected>(&mut all)?;
-    add::<crate::Authorize>(&mut all)?;
-    add::<crate::Pin>(&mut all)?;
-    add::<crate::Cancelled>(&mut all)?;
-    add::<crate::Consent>(&mut all)?;
-    add::<crate::ErrorPage>(&mut all)?;
-    add::<crate::Apps>(&mut all)?;
-    add::<crate::NewApp>(&mut all)?;
-    add::<crate::AppSettings>(&mut all)?;
-    add::<crate::Keys>(&mut all)?;
-    add::<crate::Regenerate>(&mut all)?;
-    add::<crate::CallbackTester>(&mut all)?;
-    add::<crate::Webhooks>(&mut all)?;
-    add::<crate::Usage>(&mut all)?;
-    add::<crate::Delete>(&mut all)?;
-    add::<crate::StreamRules>(&mut all)?;
-    add::<crate::Live>(&mut all)?;
-    add::<crate::SearchConsole>(&mut all)?;
-    add::<crate::SignatureExplainer>(&mut all)?;
-    add::<crate::manager::AdsManager>(&mut all)?;
-    add::<crate::Notifications>(&mut all)?;
-    add::<crate::PostPreview>(&mut all)?;
-    add::<crate::Mailbox>(&mut all)?;
-    add::<crate::LetterPage>(&mut all)?;
-    add::<crate::ConversationCard>(&mut all)?;
-    add::<crate::Compose>(&mut all)?;
-    add::<crate::Written>(&mut all)?;
+    add_samples::<crate::LandingPage>(&mut all)?;
+    add_samples::<crate::SignInPage>(&mut all)?;
+    add_samples::<crate::SignUpPage>(&mut all)?;
+    add_samples::<crate::SignOutPage>(&mut all)?;
+    add_samples::<crate::ForgotPasswordPage>(&mut all)?;
+    add_samples::<crate::ResetPasswordPage>(&mut all)?;
+    add_samples::<crate::EmailConfirmationPage>(&mut all)?;
+    add_samples::<crate::AccountSettingsPage>(&mut all)?;
+    add_samples::<crate::SessionsPage>(&mut all)?;
+    add_samples::<crate::ConnectedAppsPage>(&mut all)?;
+    add_samples::<crate::OAuth1AuthorizePage>(&mut all)?;
+    add_samples::<crate::PinPage>(&mut all)?;
+    add_samples::<crate::AuthorizationDeniedPage>(&mut all)?;
+    add_samples::<crate::OAuth2ConsentPage>(&mut all)?;
+    add_samples::<crate::ErrorPage>(&mut all)?;
+    add_samples::<crate::AppListPage>(&mut all)?;
+    add_samples::<crate::NewAppPage>(&mut all)?;
+    add_samples::<crate::AppSettingsPage>(&mut all)?;
+    add_samples::<crate::AppKeysPage>(&mut all)?;
+    add_samples::<crate::RegenerateKeyPage>(&mut all)?;
+    add_samples::<crate::CallbackTesterPage>(&mut all)?;
+    add_samples::<crate::WebhooksPage>(&mut all)?;
+    add_samples::<crate::AppUsagePage>(&mut all)?;
+    add_samples::<crate::DeleteAppPage>(&mut all)?;
+    add_samples::<crate::StreamRulesPage>(&mut all)?;
+    add_samples::<crate::LiveStreamPage>(&mut all)?;
+    add_samples::<crate::SearchConsolePage>(&mut all)?;
+    add_samples::<crate::SignatureExplainerPage>(&mut all)?;
+    add_samples::<crate::manager::AdsManagerPage>(&mut all)?;
+    add_samples::<crate::NotificationsPage>(&mut all)?;
+    add_samples::<crate::PostPreviewPage>(&mut all)?;
+    add_samples::<crate::MailboxPage>(&mut all)?;
+    add_samples::<crate::EmailPage>(&mut all)?;
+    add_samples::<crate::ConversationCardPage>(&mut all)?;
+    add_samples::<crate::ComposePage>(&mut all)?;
+    add_samples::<crate::PostSentPage>(&mut all)?;
     Ok(all)
 }
 
-fn add<P: Page>(all: &mut Vec<Sample>) -> Result<(), Fault> {
-    for (state, page) in P::samples() {
-        all.push(Sample {
+fn add_samples<P: HtmlPage>(all: &mut Vec<PageSample>) -> Result<(), Fault> {
+    for (state, page) in P::sample_states() {
+        all.push(PageSample {
             name: format!("{}.{state}", P::NAME),
-            html: page.html()?,
+            html: page.render_html()?,
         });
     }
     Ok(())
@@ -81,74 +81,77 @@ pub(crate) const HOSTILE: &str =
 
 pub(crate) const HOSTILE_URL: &str = "javascript:alert(1)//\"><script>alert(1)</script>";
 
-fn now() -> Time {
+fn sample_time() -> Time {
     Time::from_seconds(1_795_233_906)
 }
 
 /// So many minutes before now.
-fn minutes(ago: i64) -> Time {
-    now().plus_ms(-60_000 * ago)
+fn minutes_ago(ago: i64) -> Time {
+    sample_time().plus_ms(-60_000 * ago)
 }
 
-fn days(ago: i64) -> Time {
-    minutes(ago.saturating_mul(1_440))
+fn days_ago(ago: i64) -> Time {
+    minutes_ago(ago.saturating_mul(1_440))
 }
 
-fn stranger() -> Frame {
-    Frame {
+fn signed_out_frame() -> PageFrame {
+    PageFrame {
         csrf: "c5rf-70k3n".to_owned(),
         site: "Locum".to_owned(),
         host: "social.example".to_owned(),
-        now: now(),
-        ..Frame::default()
+        now: sample_time(),
+        ..PageFrame::default()
     }
 }
 
-fn ada() -> Frame {
-    Frame {
-        account: Some(Account {
+fn signed_in_frame() -> PageFrame {
+    PageFrame {
+        account: Some(SignedInAccount {
             username: "ada".to_owned(),
             name: "Ada Okafor".to_owned(),
         }),
-        ..stranger()
+        ..signed_out_frame()
     }
 }
 
-fn hostile() -> Frame {
-    Frame {
-        account: Some(Account {
+fn hostile_frame() -> PageFrame {
+    PageFrame {
+        account: Some(SignedInAccount {
             username: HOSTILE.to_owned(),
             name: HOSTILE.to_owned(),
         }),
         csrf: HOSTILE.to_owned(),
         host: HOSTILE.to_owned(),
         failure: Some(HOSTILE.to_owned()),
-        notices: vec![crate::Notice::good(HOSTILE), crate::Notice::plain(HOSTILE)],
+        notices: vec![
+            crate::Notice::success(HOSTILE),
+            crate::Notice::info(HOSTILE),
+        ],
         dev: true,
-        ..stranger()
+        ..signed_out_frame()
     }
 }
 
-fn dev(frame: Frame) -> Frame {
-    Frame { dev: true, ..frame }
+fn development_frame(frame: PageFrame) -> PageFrame {
+    PageFrame { dev: true, ..frame }
 }
 
-fn told(frame: Frame, text: &str) -> Frame {
-    Frame {
-        notices: vec![crate::Notice::good(text)],
+fn with_notice(frame: PageFrame, text: &str) -> PageFrame {
+    PageFrame {
+        notices: vec![crate::Notice::success(text)],
         ..frame
     }
 }
 
-fn refused(frame: Frame, text: &str) -> Frame {
-    Frame {
+fn with_failure(frame: PageFrame, text: &str) -> PageFrame {
+    PageFrame {
         failure: Some(text.to_owned()),
         ..frame
     }
 }
 
-fn card() -> AppCard {
-    AppCard {
+fn sample_app_summary() -> AppSummary {
+    AppSummary {
         name: "Harbour Radio".to_owned(),
         description: "Plans posts for small radio stations and tells them who listened.".to_owned(),
         website: Some("https://harbour-radio.example".to_owned()),
@@ -156,8 +159,8 @@ fn card() -> AppCard {
     }
 }
 
-fn hostile_card() -> AppCard {
-    AppCard {
+fn hostile_app_summary() -> AppSummary {
+    AppSummary {
         name: HOSTILE.to_owned(),
         description: HOSTILE.to_owned(),
         website: Some(HOSTILE_URL.to_owned()),
@@ -165,16 +168,16 @@ fn hostile_card() -> AppCard {
     }
 }
 
-fn app() -> App {
-    App {
+fn sample_app() -> AppRef {
+    AppRef {
         id: "1789440129884192768".to_owned(),
         name: "Harbour Radio".to_owned(),
         path: "/developer/apps/1789440129884192768".to_owned(),
     }
 }
 
-fn hostile_app() -> App {
-    App {
+fn hostile_app() -> AppRef {
+    AppRef {
         id: HOSTILE.to_owned(),
         name: HOSTILE.to_owned(),
         path: "/developer/apps/1\"><script>".to_owned(),

@@ -1,78 +1,81 @@
 //! Why an OAuth 1.0a signature does not hold.
 
-use crate::field::problems;
-use crate::{Difference, Field, Frame, Page, Problem};
+use crate::field::collect_problems;
+use crate::{FormField, FormProblem, HtmlPage, PageFrame, TextDifference};
 use askama::Template;
 
 /// What the server found.
-pub struct Explained {
+pub struct SignatureReport {
     /// Whether the signature holds.
-    pub holds: bool,
+    pub is_valid: bool,
     /// The base string that the server builds.
     pub base_string: String,
     /// The developer's own, if it was given.
-    pub theirs: Option<String>,
+    pub client_base_string: Option<String>,
     /// The signature that the server expects; `None` where it may not be told.
-    pub expected: Option<String>,
+    pub expected_signature: Option<String>,
     /// The signature that came.
-    pub given: String,
+    pub given_signature: String,
     /// Sentences about what is likely wrong, most likely first.
     pub hints: Vec<String>,
 }
 
-impl Explained {
+impl SignatureReport {
     /// The server's base string, cut where they part.
-    pub fn of_ours(&self) -> Option<Difference<'_>> {
-        Difference::of(&self.base_string, self.theirs.as_deref()?)
+    pub fn server_difference(&self) -> Option<TextDifference<'_>> {
+        TextDifference::compare(&self.base_string, self.client_base_string.as_deref()?)
     }
 
     /// The developer's base string, cut where they part.
-    pub fn of_theirs(&self) -> Option<Difference<'_>> {
-        Difference::of(self.theirs.as_deref()?, &self.base_string)
+    pub fn client_difference(&self) -> Option<TextDifference<'_>> {
+        TextDifference::compare(self.client_base_string.as_deref()?, &self.base_string)
     }
 
     /// At which character they part, counted from one.
-    pub fn character(&self) -> Option<usize> {
-        crate::difference::position(&self.base_string, self.theirs.as_deref()?)
-            .map(|shared| shared.saturating_add(1))
+    pub fn difference_position(&self) -> Option<usize> {
+        crate::difference::difference_position(
+            &self.base_string,
+            self.client_base_string.as_deref()?,
+        )
+        .map(|shared| shared.saturating_add(1))
     }
 }
 
 /// Signature explainer. Form: `method`, `url`, `authorization`, `body`, `base_string`.
 #[derive(Template)]
 #[template(path = "signature.html")]
-pub struct SignatureExplainer {
+pub struct SignatureExplainerPage {
     /// The surroundings.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// Where the form posts to.
     pub action: String,
     /// The request's method.
-    pub method: Field,
+    pub method: FormField,
     /// The request's whole address.
-    pub url: Field,
+    pub url: FormField,
     /// The `Authorization` header.
-    pub authorization: Field,
+    pub authorization: FormField,
     /// The body, where it is form-encoded.
-    pub body: Field,
+    pub body: FormField,
     /// The developer's own base string.
-    pub base_string: Field,
+    pub base_string: FormField,
     /// What was found.
-    pub explained: Option<Explained>,
+    pub report: Option<SignatureReport>,
 }
 
-impl Page for SignatureExplainer {
+impl HtmlPage for SignatureExplainerPage {
     const NAME: &'static str = "signature";
 
     fn title(&self) -> String {
         "Signature explainer".to_owned()
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        problems(&[
+    fn form_problems(&self) -> Vec<FormProblem> {
+        collect_problems(&[
             ("method", &self.method),
             ("url", &self.url),
             ("authorization", &self.authorization),
@@ -81,7 +84,7 @@ impl Page for SignatureExplainer {
         ])
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::signature()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::tools::signature_states()
     }
 }

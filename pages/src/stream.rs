@@ -1,14 +1,14 @@
 //! An app's stream: its rules, what they would have found, and what comes.
 
-use crate::console::{Fault, Judged};
-use crate::field::problems;
-use crate::{App, Field, Frame, Page, Pager, Problem, Tab};
+use crate::field::collect_problems;
+use crate::search_console::{PostMatch, QueryErrorMessage};
+use crate::{AppRef, AppTab, FormField, FormProblem, HtmlPage, PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
 /// A rule of an app.
 #[derive(Clone, Debug)]
-pub struct RuleLine {
+pub struct StreamRuleItem {
     /// Its id.
     pub id: String,
     /// As it was written.
@@ -23,11 +23,11 @@ pub struct RuleLine {
 /// to delete one: `rule`.
 #[derive(Template)]
 #[template(path = "stream.html")]
-pub struct StreamRules {
+pub struct StreamRulesPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The app.
-    pub app: App,
+    pub app: AppRef,
     /// Where the form of a new rule posts to.
     pub action: String,
     /// Where a rule is deleted.
@@ -35,44 +35,44 @@ pub struct StreamRules {
     /// Where what comes is shown.
     pub live: String,
     /// The new rule.
-    pub value: Field,
+    pub value: FormField,
     /// Its label.
-    pub tag: Field,
+    pub tag: FormField,
     /// Why it cannot be read.
-    pub faults: Vec<Fault>,
+    pub query_errors: Vec<QueryErrorMessage>,
     /// Of stored posts, those that it would have found; none where it was not tried.
-    pub tried: Option<Vec<Judged>>,
+    pub tried_posts: Option<Vec<PostMatch>>,
     /// What was looked through, as a sentence.
-    pub looked_through: String,
+    pub search_scope: String,
     /// The rules.
-    pub rules: Vec<RuleLine>,
+    pub rules: Vec<StreamRuleItem>,
     /// How many there are, and may be.
     pub count: (u64, u64),
     /// The neighbouring parts of the list.
     pub pager: Pager,
 }
 
-impl StreamRules {
-    const TAB: Tab = Tab::Stream;
+impl StreamRulesPage {
+    const TAB: AppTab = AppTab::Stream;
 }
 
-impl Page for StreamRules {
+impl HtmlPage for StreamRulesPage {
     const NAME: &'static str = "stream";
 
     fn title(&self) -> String {
         format!("Stream: {}", self.app.name)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        problems(&[("value", &self.value), ("tag", &self.tag)])
+    fn form_problems(&self) -> Vec<FormProblem> {
+        collect_problems(&[("value", &self.value), ("tag", &self.tag)])
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::console::stream()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::search_console::stream_rules_states()
     }
 }
 
@@ -80,33 +80,33 @@ impl Page for StreamRules {
 /// [`Live::events`], which is the stream itself.
 #[derive(Template)]
 #[template(path = "live.html")]
-pub struct Live {
+pub struct LiveStreamPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The app.
-    pub app: App,
+    pub app: AppRef,
     /// The address of the stream.
     pub events: String,
     /// How many rules there are.
     pub rules: u64,
 }
 
-impl Live {
-    const TAB: Tab = Tab::Stream;
+impl LiveStreamPage {
+    const TAB: AppTab = AppTab::Stream;
 }
 
-impl Page for Live {
+impl HtmlPage for LiveStreamPage {
     const NAME: &'static str = "live";
 
     fn title(&self) -> String {
         format!("Live: {}", self.app.name)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::console::live()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::search_console::live_stream_states()
     }
 }

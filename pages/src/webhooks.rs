@@ -1,11 +1,11 @@
 //! An app's webhooks: whether their receivers answer, and what was sent to them.
 
-use crate::{App, Frame, Page, Tab};
+use crate::{AppRef, AppTab, HtmlPage, PageFrame};
 use askama::Template;
 use base::Time;
 
 /// A challenge and its answer.
-pub struct Challenge {
+pub struct LastChallenge {
     /// When.
     pub at: Time,
     /// The token that was sent.
@@ -19,7 +19,7 @@ pub struct Challenge {
 }
 
 /// A try to deliver something.
-pub struct Try {
+pub struct DeliveryAttemptItem {
     /// When.
     pub at: Time,
     /// The status of the answer; 0 where there was none.
@@ -35,7 +35,7 @@ pub struct Try {
 }
 
 /// Something that was sent, or waits to be.
-pub struct Sent {
+pub struct DeliveryItem {
     /// Its number.
     pub number: i64,
     /// What the receiver knows the event by.
@@ -45,15 +45,15 @@ pub struct Sent {
     /// How far it is, in a word.
     pub state: &'static str,
     /// Whether it was sent again because somebody asked for it.
-    pub again: bool,
+    pub is_resend: bool,
     /// What is sent.
     pub body: String,
     /// Each try, newest first.
-    pub tries: Vec<Try>,
+    pub attempts: Vec<DeliveryAttemptItem>,
 }
 
 /// A webhook.
-pub struct Hook {
+pub struct WebhookItem {
     /// Its id.
     pub id: String,
     /// Where it is.
@@ -65,44 +65,44 @@ pub struct Hook {
     /// When it last answered rightly.
     pub checked: Time,
     /// The last challenge.
-    pub challenge: Option<Challenge>,
+    pub challenge: Option<LastChallenge>,
     /// The newest deliveries.
-    pub sent: Vec<Sent>,
+    pub deliveries: Vec<DeliveryItem>,
 }
 
 /// An app's webhooks. Forms post `act` (`challenge`, `resend` or `replay`) and `webhook`, to resend
 /// also `delivery`, to replay `from` and `to` (`yyyymmddHHMM`).
 #[derive(Template)]
 #[template(path = "webhooks.html")]
-pub struct Webhooks {
+pub struct WebhooksPage {
     /// The surroundings; somebody is signed in.
-    pub frame: Frame,
+    pub frame: PageFrame,
     /// The app.
-    pub app: App,
+    pub app: AppRef,
     /// Where the forms post to.
     pub action: String,
     /// The webhooks, newest first.
-    pub hooks: Vec<Hook>,
+    pub webhooks: Vec<WebhookItem>,
     /// The address of the built-in receiver, where there is one.
-    pub sink: Option<String>,
+    pub sink_url: Option<String>,
 }
 
-impl Webhooks {
-    const TAB: Tab = Tab::Webhooks;
+impl WebhooksPage {
+    const TAB: AppTab = AppTab::Webhooks;
 }
 
-impl Page for Webhooks {
+impl HtmlPage for WebhooksPage {
     const NAME: &'static str = "webhooks";
 
     fn title(&self) -> String {
         format!("Webhooks: {}", self.app.name)
     }
 
-    fn frame(&self) -> &Frame {
+    fn page_frame(&self) -> &PageFrame {
         &self.frame
     }
 
-    fn samples() -> Vec<(&'static str, Self)> {
-        crate::samples::webhooks::webhooks()
+    fn sample_states() -> Vec<(&'static str, Self)> {
+        crate::samples::webhooks::webhooks_states()
     }
 }

@@ -11,29 +11,29 @@ use http::HeaderValue;
 use serde_json::Value;
 
 use crate::body;
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 const GZIP: HeaderValue = HeaderValue::from_static("application/gzip");
 
 /// `GET /ads-files/{token}`: figures that were worked out. Whoever knows the address needs no
 /// credential.
-pub(crate) fn file(call: Call) -> Pending {
+pub(crate) fn download_analytics_file(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
         let found = call.read(move |tx| Ok(ads::analytics::jobs::find_job_file(tx, &token)?));
         let file = found.await?.ok_or(Refusal::RouteNotFound)?;
-        Ok(Reply::bytes(200, GZIP, file))
+        Ok(HttpReply::bytes(200, GZIP, file))
     })
 }
 
 /// Does any declared operation.
-pub(crate) fn act(call: Call) -> Pending {
+pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let request = Arc::new(request(&call)?);
+        let request = Arc::new(build_request(&call)?);
         let writes = request.operation.is_write;
         if request.operation.uses_search {
-            call.search()?.catch_up(call.store()).await?;
+            call.search_index()?.catch_up(call.store()).await?;
         }
         let run = move |tx: &mut store::Tx<'_>| ads::dispatch_request(tx, &request);
         let answered = if writes {
@@ -41,7 +41,7 @@ pub(crate) fn act(call: Call) -> Pending {
         } else {
             call.read(run).await?
         };
-        let mut reply = Reply::bytes(200, crate::reply::ADS, answered.body);
+        let mut reply = HttpReply::bytes(200, crate::reply::ADS_JSON, answered.body);
         for (name, value) in answered.headers {
             if let Ok(value) = HeaderValue::from_str(&value) {
                 reply.headers.insert(name, value);
@@ -51,12 +51,12 @@ pub(crate) fn act(call: Call) -> Pending {
     })
 }
 
-fn request(call: &Call) -> Result<AdsRequest, Error> {
+fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
     let operation = call
         .endpoint()
         .ads
         .ok_or_else(|| Fault::new("an operation of advertising without its declaration"))?;
-    let caller = call.caller()?;
+    let caller = call.require_caller()?;
     let path = call.params.iter();
     let path = path
         .map(|given| (given.param.name, given.raw.clone()))
@@ -65,37 +65,37 @@ fn request(call: &Call) -> Result<AdsRequest, Error> {
     Ok(AdsRequest {
         operation,
         caller: AdsCaller {
-            user: call.user()?,
+            user: call.require_user()?,
             app: Some(caller.app_id),
-            speech: call.spoken().vocabulary,
+            speech: call.answer_vocabulary().vocabulary,
             sandbox: call.head().sandbox,
         },
         path_params: path,
-        pairs: pairs(call, !json)?,
+        pairs: request_pairs(call, !json)?,
         json: if json {
             serde_json::from_slice::<Value>(call.bytes()).ok()
         } else {
             None
         },
         query_pairs: if json {
-            pairs(call, false)?
+            request_pairs(call, false)?
         } else {
             Vec::new()
         },
-        evaluator: Some(Arc::clone(&call.home.evaluator)),
-        config: call.home.ads.clone(),
-        cursor_key: call.home.front.config.page_key,
-        site_url: call.home.site,
+        evaluator: Some(Arc::clone(&call.state.evaluator)),
+        config: call.state.ads_config.clone(),
+        cursor_key: call.state.page_context.config.page_key,
+        site_url: call.state.site_url,
     })
 }
 
 /// The parameters of the query, and of a form after them.
-fn pairs(call: &Call, form: bool) -> Result<Vec<(String, String)>, Refusal> {
+fn request_pairs(call: &RequestContext, form: bool) -> Result<Vec<(String, String)>, Refusal> {
     let query = call.head().uri.query().unwrap_or_default();
-    let mut all = parsed(query)?;
-    if form && call.kind == body::ContentType::Form {
+    let mut all = parse_pairs(query)?;
+    if form && call.content_type == body::BodyContentType::Form {
         let text = std::str::from_utf8(call.bytes()).unwrap_or_default();
-        let sent = parsed(text)?;
+        let sent = parse_pairs(text)?;
         // What the form says counts.
         all.retain(|(name, _)| !sent.iter().any(|(other, _)| other == name));
         all.extend(sent);
@@ -104,7 +104,7 @@ fn pairs(call: &Call, form: bool) -> Result<Vec<(String, String)>, Refusal> {
     Ok(all)
 }
 
-fn parsed(text: &str) -> Result<Vec<(String, String)>, Refusal> {
+fn parse_pairs(text: &str) -> Result<Vec<(String, String)>, Refusal> {
     let pairs = base::percent::parse_form(text);
-    pairs.map_err(|_| body::whole("The parameters are not percent-encoded properly"))
+    pairs.map_err(|_| body::invalid_body("The parameters are not percent-encoded properly"))
 }

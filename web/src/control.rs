@@ -13,52 +13,52 @@ use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, HeaderMap, HeaderValue, O
 use http::request::Parts;
 use http::{Method, Request, Response};
 
-use crate::health::Health;
-use crate::metrics::Metrics;
-use crate::reply::Reply;
+use crate::health::HealthChecks;
+use crate::metrics::ServerMetrics;
+use crate::reply::HttpReply;
 
 /// The largest command.
-const MOST: usize = 64 * 1024 * 1024;
-const PATIENCE: Duration = Duration::from_mins(1);
+const MAX_COMMAND_BYTES: usize = 64 * 1024 * 1024;
+const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 const METRICS_TEXT: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// A command's answer, in time.
-pub type Done = Pin<Box<dyn Future<Output = Reply> + Send>>;
+pub type CommandFuture = Pin<Box<dyn Future<Output = HttpReply> + Send>>;
 
 /// A command that the program adds.
 #[derive(Clone)]
-pub struct Command {
+pub struct ControlCommand {
     /// Its path: `/_control/command`.
     pub path: &'static str,
     /// Its function, given the body.
-    pub act: Arc<dyn Fn(Bytes) -> Done + Send + Sync>,
+    pub handler: Arc<dyn Fn(Bytes) -> CommandFuture + Send + Sync>,
 }
 
 /// Answers on the control address.
 #[derive(Clone)]
-pub struct Control {
-    shared: Arc<Shared>,
+pub struct ControlServer {
+    shared: Arc<ControlState>,
 }
 
-struct Shared {
-    health: Health,
-    metrics: Arc<Metrics>,
+struct ControlState {
+    health: HealthChecks,
+    metrics: Arc<ServerMetrics>,
     token: Secret,
-    commands: Vec<Command>,
+    commands: Vec<ControlCommand>,
 }
 
-impl Control {
+impl ControlServer {
     /// Health, metrics, and commands for who shows `token`.
     pub fn new(
-        health: Health,
-        metrics: Arc<Metrics>,
+        health: HealthChecks,
+        metrics: Arc<ServerMetrics>,
         token: Secret,
-        commands: Vec<Command>,
+        commands: Vec<ControlCommand>,
     ) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ControlState {
                 health,
                 metrics,
                 token,
@@ -67,21 +67,21 @@ impl Control {
         }
     }
 
-    async fn reply(&self, parts: &Parts, body: Body) -> Reply {
+    async fn handle_request(&self, parts: &Parts, body: Body) -> HttpReply {
         let (method, path) = (&parts.method, parts.uri.path());
-        if let Some(reply) = self.shared.health.answer(method.as_str(), path).await {
+        if let Some(reply) = self.shared.health.respond(method.as_str(), path).await {
             return reply;
         }
         // A page in a browser reaches loopback under a name of its own choosing.
         if !is_local(parts) || parts.headers.contains_key(ORIGIN) {
-            return refuse(403, "this host name is not served here\n");
+            return error_reply(403, "this host name is not served here\n");
         }
         if path == "/metrics" && method == Method::GET {
-            return match self.shared.metrics.text() {
-                Ok(text) => Reply::bytes(200, METRICS_TEXT, text),
+            return match self.shared.metrics.render_text() {
+                Ok(text) => HttpReply::bytes(200, METRICS_TEXT, text),
                 Err(fault) => {
                     tracing::error!(target: "fault", "{fault}");
-                    refuse(500, "the metrics could not be written\n")
+                    error_reply(500, "the metrics could not be written\n")
                 }
             };
         }
@@ -91,22 +91,22 @@ impl Control {
             .iter()
             .find(|command| command.path == path)
         else {
-            return refuse(404, "there is nothing here\n");
+            return error_reply(404, "there is nothing here\n");
         };
         if method != Method::POST {
-            return refuse(405, "commands are posted\n");
+            return error_reply(405, "commands are posted\n");
         }
-        if !self.is_known(&parts.headers) {
-            return refuse(401, "a command needs the control token\n");
+        if !self.has_valid_token(&parts.headers) {
+            return error_reply(401, "a command needs the control token\n");
         }
-        match body.collect_bytes(MOST, PATIENCE).await {
-            Ok(bytes) => (command.act)(bytes).await,
-            Err(BodyError::TooLarge) => refuse(413, "the command is too large\n"),
-            Err(_) => refuse(400, "the command did not arrive\n"),
+        match body.collect_bytes(MAX_COMMAND_BYTES, COMMAND_TIMEOUT).await {
+            Ok(bytes) => (command.handler)(bytes).await,
+            Err(BodyError::TooLarge) => error_reply(413, "the command is too large\n"),
+            Err(_) => error_reply(400, "the command did not arrive\n"),
         }
     }
 
-    fn is_known(&self, headers: &HeaderMap) -> bool {
+    fn has_valid_token(&self, headers: &HeaderMap) -> bool {
         let shown = headers
             .get(AUTHORIZATION)
             .and_then(|value| value.to_str().ok());
@@ -118,15 +118,15 @@ impl Control {
     }
 }
 
-impl Handler for Control {
+impl Handler for ControlServer {
     async fn call(&self, request: Request<Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let Reply {
+        let HttpReply {
             status,
             headers,
             body,
             ..
-        } = self.reply(&parts, body).await;
+        } = self.handle_request(&parts, body).await;
         let mut response = Response::new(body);
         *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
         *response.headers_mut() = headers;
@@ -137,8 +137,8 @@ impl Handler for Control {
     }
 }
 
-fn refuse(status: u16, why: &'static str) -> Reply {
-    Reply::bytes(status, PLAIN, why)
+fn error_reply(status: u16, why: &'static str) -> HttpReply {
+    HttpReply::bytes(status, PLAIN, why)
 }
 
 /// Whether the request came over a Unix socket, or names the host by a loopback address.

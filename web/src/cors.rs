@@ -5,53 +5,68 @@ use http::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HeaderMap, HeaderValue, ORIGIN, VARY,
 };
 
-use crate::endpoint::Accent;
-use crate::reply::Reply;
+use crate::endpoint::ErrorFormat;
+use crate::reply::HttpReply;
 
-const EXPOSED: HeaderValue = HeaderValue::from_static(
+const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
     "x-rate-limit-limit, x-rate-limit-remaining, x-rate-limit-reset, x-transaction-id, location",
 );
-const TAKEN: HeaderValue = HeaderValue::from_static("authorization, content-type, x-request-id");
-const FOR: HeaderValue = HeaderValue::from_static("600");
+const ALLOWED_HEADERS: HeaderValue =
+    HeaderValue::from_static("authorization, content-type, x-request-id");
+const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
 /// The origins whose pages may call the v2 interface.
 #[derive(Clone, Debug, Default)]
-pub struct Cors {
+pub struct CorsPolicy {
     origins: Vec<String>,
 }
 
-impl Cors {
+impl CorsPolicy {
     /// Only these origins; with none, no answer carries a word of it.
     pub const fn new(origins: Vec<String>) -> Self {
         Self { origins }
     }
 
     /// The answer to a browser that asks first.
-    pub fn preflight(&self, accent: Accent, request: &HeaderMap, allowed: &str) -> Option<Reply> {
-        self.origin(accent, request)?;
+    pub fn preflight(
+        &self,
+        accent: ErrorFormat,
+        request: &HeaderMap,
+        allowed: &str,
+    ) -> Option<HttpReply> {
+        self.allowed_origin(accent, request)?;
         let methods = HeaderValue::from_str(allowed).ok()?;
-        let reply = Reply::empty(204)
+        let reply = HttpReply::empty(204)
             .header(ACCESS_CONTROL_ALLOW_METHODS, methods)
-            .header(ACCESS_CONTROL_ALLOW_HEADERS, TAKEN)
-            .header(ACCESS_CONTROL_MAX_AGE, FOR);
+            .header(ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS)
+            .header(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
         Some(reply)
     }
 
     /// Marks an answer as readable for the page that asked.
-    pub fn mark(&self, accent: Accent, request: &HeaderMap, answer: &mut HeaderMap) {
+    pub fn add_cors_headers(
+        &self,
+        accent: ErrorFormat,
+        request: &HeaderMap,
+        answer: &mut HeaderMap,
+    ) {
         if self.origins.is_empty() {
             return;
         }
         answer.append(VARY, HeaderValue::from_static("origin"));
-        if let Some(origin) = self.origin(accent, request) {
+        if let Some(origin) = self.allowed_origin(accent, request) {
             answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-            answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+            answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
         }
     }
 
     /// The asking origin, if it is one of ours. Tokens and pages are never for other pages.
-    fn origin<'h>(&self, accent: Accent, request: &'h HeaderMap) -> Option<&'h HeaderValue> {
-        let origin = request.get(ORIGIN).filter(|_| accent == Accent::V2)?;
+    fn allowed_origin<'h>(
+        &self,
+        accent: ErrorFormat,
+        request: &'h HeaderMap,
+    ) -> Option<&'h HeaderValue> {
+        let origin = request.get(ORIGIN).filter(|_| accent == ErrorFormat::V2)?;
         let known = self
             .origins
             .iter()
@@ -64,8 +79,8 @@ impl Cors {
 mod tests {
     use http::{HeaderMap, HeaderValue};
 
-    use super::Cors;
-    use crate::endpoint::Accent;
+    use super::CorsPolicy;
+    use crate::endpoint::ErrorFormat;
 
     fn from(origin: &'static str) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -73,36 +88,36 @@ mod tests {
         headers
     }
 
-    fn marked(cors: &Cors, accent: Accent, origin: &'static str) -> HeaderMap {
+    fn marked(cors: &CorsPolicy, accent: ErrorFormat, origin: &'static str) -> HeaderMap {
         let mut answer = HeaderMap::new();
-        cors.mark(accent, &from(origin), &mut answer);
+        cors.add_cors_headers(accent, &from(origin), &mut answer);
         answer
     }
 
     #[test]
     fn no_answer_carries_a_word_of_it_by_default() {
-        let cors = Cors::default();
-        assert!(marked(&cors, Accent::V2, "https://a.example").is_empty());
+        let cors = CorsPolicy::default();
+        assert!(marked(&cors, ErrorFormat::V2, "https://a.example").is_empty());
         assert!(
-            cors.preflight(Accent::V2, &from("https://a.example"), "GET")
+            cors.preflight(ErrorFormat::V2, &from("https://a.example"), "GET")
                 .is_none()
         );
     }
 
     #[test]
     fn only_named_origins_may_read() {
-        let cors = Cors::new(vec!["https://a.example".to_owned()]);
-        let answer = marked(&cors, Accent::V2, "https://a.example");
+        let cors = CorsPolicy::new(vec!["https://a.example".to_owned()]);
+        let answer = marked(&cors, ErrorFormat::V2, "https://a.example");
         assert_eq!(answer["access-control-allow-origin"], "https://a.example");
         assert!(
-            cors.preflight(Accent::V2, &from("https://a.example"), "GET")
+            cors.preflight(ErrorFormat::V2, &from("https://a.example"), "GET")
                 .is_some()
         );
         for (accent, origin) in [
-            (Accent::V2, "https://a.example.evil.example"),
-            (Accent::V2, "null"),
-            (Accent::OAuth2, "https://a.example"),
-            (Accent::Page, "https://a.example"),
+            (ErrorFormat::V2, "https://a.example.evil.example"),
+            (ErrorFormat::V2, "null"),
+            (ErrorFormat::OAuth2, "https://a.example"),
+            (ErrorFormat::Page, "https://a.example"),
         ] {
             let answer = marked(&cors, accent, origin);
             assert!(!answer.contains_key("access-control-allow-origin"));

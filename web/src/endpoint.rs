@@ -5,10 +5,10 @@ use std::pin::Pin;
 
 use base::{Entitlement, Error, Permit, Scopes};
 
-use crate::call::{Call, Reply};
+use crate::request_context::{HttpReply, RequestContext};
 
 /// What a handler returns: an answer, in time.
-pub type Pending = Pin<Box<dyn Future<Output = Result<Reply, Error>> + Send>>;
+pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<HttpReply, Error>> + Send>>;
 
 /// One operation of the interface.
 #[derive(Clone, Copy)]
@@ -23,50 +23,50 @@ pub struct Endpoint {
     /// Further spellings of the path that do the same.
     pub aliases: &'static [&'static str],
     /// One sentence for the reader of the OpenAPI document.
-    pub about: &'static str,
+    pub summary: &'static str,
     /// Which credentials are accepted.
     pub permit: Permit,
     /// What the app must be entitled to.
-    pub needs: Option<Entitlement>,
+    pub required_entitlement: Option<Entitlement>,
     /// How often it may be called.
-    pub limits: Limits,
+    pub limits: EndpointLimits,
     /// Path and query parameters.
-    pub params: &'static [&'static [Param]],
+    pub params: &'static [&'static [EndpointParam]],
     /// The body that it reads.
-    pub body: Body,
+    pub body: BodySpec,
     /// The status of its success.
-    pub success: u16,
+    pub success_status: u16,
     /// The dialect of its refusals.
-    pub accent: Accent,
+    pub error_format: ErrorFormat,
     /// Its function, or none while it is not built.
-    pub act: Option<fn(Call) -> Pending>,
+    pub handler: Option<fn(RequestContext) -> HandlerFuture>,
     /// The declaration of advertising that it is mounted from: it reads its own parameters.
     pub ads: Option<&'static ads::AdsOperation>,
 }
 
 /// Windows of the rate limit, per app (app-only) and per user (user context).
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct EndpointLimits {
     /// Windows counted per app.
-    pub app: &'static [Window],
+    pub app: &'static [RateWindow],
     /// Windows counted per app and user.
-    pub user: &'static [Window],
+    pub user: &'static [RateWindow],
     /// A window per app and user that other operations draw from too.
-    pub shared: Option<&'static Shared>,
+    pub shared: Option<&'static SharedWindow>,
 }
 
 /// A window that several operations draw from together.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Shared {
+pub struct SharedWindow {
     /// What is counted in it, for people.
     pub name: &'static str,
     /// How much of it.
-    pub window: Window,
+    pub window: RateWindow,
 }
 
 /// So many calls in so many seconds; a fixed window that starts with its first call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Window {
+pub struct RateWindow {
     /// Calls.
     pub calls: u32,
     /// Seconds.
@@ -74,16 +74,16 @@ pub struct Window {
 }
 
 /// `calls` in 15 minutes.
-pub const fn quarter(calls: u32) -> Window {
-    Window {
+pub const fn per_quarter_hour(calls: u32) -> RateWindow {
+    RateWindow {
         calls,
         seconds: 900,
     }
 }
 
 /// `calls` in 24 hours.
-pub const fn day(calls: u32) -> Window {
-    Window {
+pub const fn per_day(calls: u32) -> RateWindow {
+    RateWindow {
         calls,
         seconds: 86_400,
     }
@@ -91,24 +91,24 @@ pub const fn day(calls: u32) -> Window {
 
 /// A parameter of the path or the query.
 #[derive(Clone, Copy, Debug)]
-pub struct Param {
+pub struct EndpointParam {
     /// Its name.
     pub name: &'static str,
     /// Other names that mean the same.
     pub aliases: &'static [&'static str],
     /// Where it stands.
-    pub place: Place,
+    pub location: EndpointParamLocation,
     /// Whether it must be there.
     pub required: bool,
     /// What it may hold.
-    pub kind: Kind,
+    pub param_type: ParamType,
     /// One sentence.
-    pub about: &'static str,
+    pub summary: &'static str,
 }
 
 /// Where a parameter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum EndpointParamLocation {
     /// In the path.
     Path,
     /// In the query.
@@ -117,7 +117,7 @@ pub enum Place {
 
 /// What a parameter may hold.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum ParamType {
     /// An id, `^[0-9]{1,19}$`.
     Id,
     /// Comma-separated ids, so many at least and at most.
@@ -145,49 +145,49 @@ pub enum Kind {
     /// Text of so many code points at least and at most.
     Text(usize, usize),
     /// Text of a pattern.
-    Pattern(&'static Pattern),
+    Pattern(&'static TextPattern),
     /// Comma-separated, each of a pattern, so many at least and at most.
-    Patterns(&'static Pattern, usize, usize),
+    Patterns(&'static TextPattern, usize, usize),
 }
 
 /// A pattern that text may follow.
 #[derive(Clone, Copy, Debug)]
-pub struct Pattern {
+pub struct TextPattern {
     /// The regular expression, as refusals and the OpenAPI document show it.
-    pub text: &'static str,
+    pub regex: &'static str,
     /// Whether a value follows it.
-    pub holds: fn(&str) -> bool,
+    pub matches: fn(&str) -> bool,
 }
 
 /// What an operation reads from the body.
 #[derive(Clone, Copy, Debug)]
-pub enum Body {
+pub enum BodySpec {
     /// Nothing; a body that comes is ignored.
     None,
     /// A closed JSON object.
-    Json(&'static [Member]),
+    Json(&'static [BodyMember]),
     /// A form, `application/x-www-form-urlencoded`.
-    Form(&'static [Member]),
+    Form(&'static [BodyMember]),
     /// A closed JSON object, or the same members as multipart parts; the operation reads it.
-    Parts(&'static [Member]),
+    Multipart(&'static [BodyMember]),
     /// JSON, a form, or nothing: the operation reads it by itself.
-    Own,
+    Raw,
 }
 
 /// A member of a body.
 #[derive(Clone, Copy, Debug)]
-pub struct Member {
+pub struct BodyMember {
     /// Its name; the vocabularies may differ.
     pub name: base::VocabularyWord,
     /// Whether it must be there.
     pub required: bool,
     /// What it may hold.
-    pub shape: Shape,
+    pub shape: MemberShape,
 }
 
 /// What a member of a JSON body may hold.
 #[derive(Clone, Copy, Debug)]
-pub enum Shape {
+pub enum MemberShape {
     /// A decimal id as a string (a number is refused).
     Id,
     /// A string of so many code points at least and at most.
@@ -199,16 +199,16 @@ pub enum Shape {
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A closed object.
-    Object(&'static [Member]),
+    Object(&'static [BodyMember]),
     /// An array of so many items at least and at most.
-    Array(&'static Shape, usize, usize),
+    Array(&'static MemberShape, usize, usize),
     /// Anything; the operation looks itself.
     Any,
 }
 
 /// The dialect of an operation's refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accent {
+pub enum ErrorFormat {
     /// v2 problem documents.
     V2,
     /// `{"errors":[{"code","message"}]}`.
@@ -228,20 +228,20 @@ impl Endpoint {
         method: "GET",
         path: "",
         aliases: &[],
-        about: "",
+        summary: "",
         permit: Permit::NOBODY,
-        needs: None,
+        required_entitlement: None,
         // Contract §4: operations without published figures.
-        limits: Limits {
-            app: &[quarter(300)],
-            user: &[quarter(75)],
+        limits: EndpointLimits {
+            app: &[per_quarter_hour(300)],
+            user: &[per_quarter_hour(75)],
             shared: None,
         },
         params: &[],
-        body: Body::None,
-        success: 200,
-        accent: Accent::V2,
-        act: None,
+        body: BodySpec::None,
+        success_status: 200,
+        error_format: ErrorFormat::V2,
+        handler: None,
         ads: None,
     };
 
@@ -272,17 +272,17 @@ impl Endpoint {
 
     /// Is for apps with this entitlement only.
     #[must_use]
-    pub const fn needs(self, entitlement: Entitlement) -> Self {
+    pub const fn require_entitlement(self, entitlement: Entitlement) -> Self {
         Self {
-            needs: Some(entitlement),
+            required_entitlement: Some(entitlement),
             ..self
         }
     }
 
     /// Counts calls per app and per user in these windows.
     #[must_use]
-    pub const fn limits(self, app: &'static [Window], user: &'static [Window]) -> Self {
-        let limits = Limits {
+    pub const fn limits(self, app: &'static [RateWindow], user: &'static [RateWindow]) -> Self {
+        let limits = EndpointLimits {
             app,
             user,
             shared: self.limits.shared,
@@ -292,8 +292,8 @@ impl Endpoint {
 
     /// Counts the calls of users in this window as well, together with other operations.
     #[must_use]
-    pub const fn shares(self, shared: &'static Shared) -> Self {
-        let limits = Limits {
+    pub const fn share_limit(self, shared: &'static SharedWindow) -> Self {
+        let limits = EndpointLimits {
             shared: Some(shared),
             ..self.limits
         };
@@ -302,32 +302,41 @@ impl Endpoint {
 
     /// Takes these parameters.
     #[must_use]
-    pub const fn params(self, params: &'static [&'static [Param]]) -> Self {
+    pub const fn params(self, params: &'static [&'static [EndpointParam]]) -> Self {
         Self { params, ..self }
     }
 
     /// Reads this body.
     #[must_use]
-    pub const fn body(self, body: Body) -> Self {
+    pub const fn body(self, body: BodySpec) -> Self {
         Self { body, ..self }
     }
 
     /// Is what this sentence says.
     #[must_use]
-    pub const fn about(self, about: &'static str) -> Self {
-        Self { about, ..self }
+    pub const fn summary(self, about: &'static str) -> Self {
+        Self {
+            summary: about,
+            ..self
+        }
     }
 
     /// Succeeds with another status than 200.
     #[must_use]
-    pub const fn success(self, success: u16) -> Self {
-        Self { success, ..self }
+    pub const fn success_status(self, success: u16) -> Self {
+        Self {
+            success_status: success,
+            ..self
+        }
     }
 
     /// Speaks its refusals in another dialect than v2's.
     #[must_use]
-    pub const fn accent(self, accent: Accent) -> Self {
-        Self { accent, ..self }
+    pub const fn error_format(self, accent: ErrorFormat) -> Self {
+        Self {
+            error_format: accent,
+            ..self
+        }
     }
 
     /// Answers under these paths too.
@@ -338,9 +347,9 @@ impl Endpoint {
 
     /// Is built, and done by this function.
     #[must_use]
-    pub const fn act(self, act: fn(Call) -> Pending) -> Self {
+    pub const fn handler(self, act: fn(RequestContext) -> HandlerFuture) -> Self {
         Self {
-            act: Some(act),
+            handler: Some(act),
             ..self
         }
     }

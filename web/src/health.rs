@@ -8,56 +8,56 @@ use edge::Shutdown;
 use store::{Store, meta};
 use tokio::time::timeout;
 
-use crate::reply::Reply;
+use crate::reply::HttpReply;
 
 /// A store that does not answer a small read within this is not ready.
-const PATIENCE: Duration = Duration::from_secs(2);
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What is asked to know.
 #[derive(Clone)]
-pub struct Health {
+pub struct HealthChecks {
     store: Arc<Store>,
     drain: Shutdown,
 }
 
-impl Health {
+impl HealthChecks {
     /// Health of a store and of a process that `drain` ends.
     pub const fn new(store: Arc<Store>, drain: Shutdown) -> Self {
         Self { store, drain }
     }
 
     /// The path, if it is one of health.
-    pub fn route(path: &str) -> Option<&'static str> {
+    pub fn match_route(path: &str) -> Option<&'static str> {
         ["/livez", "/readyz"]
             .into_iter()
             .find(|route| *route == path)
     }
 
     /// The answer for a path, if the path is one of health.
-    pub async fn answer(&self, method: &str, path: &str) -> Option<Reply> {
+    pub async fn respond(&self, method: &str, path: &str) -> Option<HttpReply> {
         if !matches!(method, "GET" | "HEAD") {
             return None;
         }
         match path {
             // The process answers: that is all it says. A stuck store is no reason to restart.
-            "/livez" => Some(Reply::bytes(200, PLAIN, "ok\n")),
-            "/readyz" => Some(self.ready().await),
+            "/livez" => Some(HttpReply::bytes(200, TEXT_UTF8, "ok\n")),
+            "/readyz" => Some(self.check_readiness().await),
             _ => None,
         }
     }
 
-    async fn ready(&self) -> Reply {
+    async fn check_readiness(&self) -> HttpReply {
         if self.drain.is_triggered() {
-            return Reply::bytes(503, PLAIN, "draining\n");
+            return HttpReply::bytes(503, TEXT_UTF8, "draining\n");
         }
         let read = self
             .store
             .read(|tx| meta::get(tx, "ready").map_err(Error::Failed));
-        match timeout(PATIENCE, read).await {
-            Ok(Ok(_)) => Reply::bytes(200, PLAIN, "ok\n"),
-            Ok(Err(_)) | Err(_) => Reply::bytes(503, PLAIN, "the store does not answer\n"),
+        match timeout(READY_TIMEOUT, read).await {
+            Ok(Ok(_)) => HttpReply::bytes(200, TEXT_UTF8, "ok\n"),
+            Ok(Err(_)) | Err(_) => HttpReply::bytes(503, TEXT_UTF8, "the store does not answer\n"),
         }
     }
 }
 
-const PLAIN: http::HeaderValue = http::HeaderValue::from_static("text/plain; charset=utf-8");
+const TEXT_UTF8: http::HeaderValue = http::HeaderValue::from_static("text/plain; charset=utf-8");

@@ -23,31 +23,31 @@ const BUCKETS: [f64; 12] = [
 ];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Labels {
+struct RequestLabels {
     route: &'static str,
     method: &'static str,
     status: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
+struct RouteLabel {
     route: &'static str,
 }
 
 #[derive(Clone, Debug)]
-struct Durations;
+struct DurationHistogram;
 
-impl MetricConstructor<Histogram> for Durations {
+impl MetricConstructor<Histogram> for DurationHistogram {
     fn new_metric(&self) -> Histogram {
         Histogram::new(BUCKETS)
     }
 }
 
 /// What is measured.
-pub struct Metrics {
+pub struct ServerMetrics {
     registry: Mutex<Registry>,
-    requests: Family<Labels, Counter>,
-    durations: Family<Route, Histogram, Durations>,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<RouteLabel, Histogram, DurationHistogram>,
     in_flight: Gauge,
     /// Handlers that panicked.
     pub panics: Counter,
@@ -57,11 +57,11 @@ pub struct Metrics {
     pub limited: Counter,
 }
 
-impl Default for Metrics {
+impl Default for ServerMetrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("locum");
         let requests = Family::default();
-        let durations = Family::new_with_constructor(Durations);
+        let durations = Family::new_with_constructor(DurationHistogram);
         let (in_flight, panics) = (Gauge::default(), Counter::default());
         let (faults, limited) = (Counter::default(), Counter::default());
         registry.register("requests", "Requests answered", requests.clone());
@@ -92,15 +92,15 @@ impl Default for Metrics {
 }
 
 /// Counts a request as being answered until it is dropped.
-pub struct InFlight(Gauge);
+pub struct InFlightGuard(Gauge);
 
-impl Drop for InFlight {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         self.0.dec();
     }
 }
 
-impl Metrics {
+impl ServerMetrics {
     /// Adds further measures.
     pub fn register(&self, add: impl FnOnce(&mut Registry)) {
         add(&mut self.registry.lock());
@@ -110,36 +110,36 @@ impl Metrics {
     pub fn add_listener(&self, name: &'static str, stats: Arc<ListenerStats>) {
         let mut registry = self.registry.lock();
         let registry = registry.sub_registry_with_label(("listener".into(), name.into()));
-        registry.register_collector(Box::new(Listener(stats)));
+        registry.register_collector(Box::new(ListenerCollector(stats)));
     }
 
     /// Adds the counts of streams.
     pub fn add_streams(&self, hub: Hub) {
         let mut registry = self.registry.lock();
-        registry.register_collector(Box::new(Streams(hub)));
+        registry.register_collector(Box::new(StreamCollector(hub)));
     }
 
     /// Notes that a request is being answered.
-    pub fn enter(&self) -> InFlight {
+    pub fn track_in_flight(&self) -> InFlightGuard {
         self.in_flight.inc();
-        InFlight(self.in_flight.clone())
+        InFlightGuard(self.in_flight.clone())
     }
 
     /// Notes an answer.
-    pub fn answered(&self, route: &'static str, method: &str, status: u16, took: Duration) {
-        let labels = Labels {
+    pub fn record_response(&self, route: &'static str, method: &str, status: u16, took: Duration) {
+        let labels = RequestLabels {
             route,
-            method: known(method),
-            status: class(status),
+            method: method_label(method),
+            status: status_class(status),
         };
         self.requests.get_or_create(&labels).inc();
         self.durations
-            .get_or_create(&Route { route })
+            .get_or_create(&RouteLabel { route })
             .observe(took.as_secs_f64());
     }
 
     /// Everything, in the text format.
-    pub fn text(&self) -> Result<String, Fault> {
+    pub fn render_text(&self) -> Result<String, Fault> {
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry.lock()).map_err(Fault::context("writing the metrics"))?;
         Ok(text)
@@ -147,7 +147,7 @@ impl Metrics {
 }
 
 /// A method as a label: what clients invent is one label.
-fn known(method: &str) -> &'static str {
+fn method_label(method: &str) -> &'static str {
     const KNOWN: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
     KNOWN
         .into_iter()
@@ -155,7 +155,7 @@ fn known(method: &str) -> &'static str {
         .unwrap_or("other")
 }
 
-const fn class(status: u16) -> &'static str {
+const fn status_class(status: u16) -> &'static str {
     match status {
         ..200 => "1xx",
         200..300 => "2xx",
@@ -166,15 +166,15 @@ const fn class(status: u16) -> &'static str {
 }
 
 #[derive(Debug)]
-struct Listener(Arc<ListenerStats>);
+struct ListenerCollector(Arc<ListenerStats>);
 
-impl Collector for Listener {
+impl Collector for ListenerCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let view = self.0.snapshot();
         let (name, help) = ("connections_open", "Connections open now");
         let gauge = ConstGauge::new(i64::try_from(view.open).unwrap_or(i64::MAX));
         gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
-        for (name, help, count) in counters(&view) {
+        for (name, help, count) in listener_counters(&view) {
             let counter = ConstCounter::new(count);
             counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
         }
@@ -183,9 +183,9 @@ impl Collector for Listener {
 }
 
 #[derive(Debug)]
-struct Streams(Hub);
+struct StreamCollector(Hub);
 
-impl Collector for Streams {
+impl Collector for StreamCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let view = self.0.metrics();
         let (name, help) = ("streams_open", "Streams open now");
@@ -217,7 +217,7 @@ impl Collector for Streams {
     }
 }
 
-fn counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 12] {
+fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 12] {
     [
         (
             "connections_accepted",
@@ -278,18 +278,18 @@ fn counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64);
 mod tests {
     use std::time::Duration;
 
-    use super::Metrics;
+    use super::ServerMetrics;
 
     #[test]
     fn inventions_of_clients_do_not_become_series() {
-        let metrics = Metrics::default();
+        let metrics = ServerMetrics::default();
         for number in 0..1_000 {
             let method = format!("M{number}");
-            metrics.answered("", &method, 404, Duration::from_micros(7));
+            metrics.record_response("", &method, 404, Duration::from_micros(7));
         }
-        let held = metrics.enter();
-        metrics.answered("/2/posts/{id}", "GET", 200, Duration::from_millis(3));
-        let text = metrics.text().unwrap();
+        let held = metrics.track_in_flight();
+        metrics.record_response("/2/posts/{id}", "GET", 200, Duration::from_millis(3));
+        let text = metrics.render_text().unwrap();
         assert!(text.lines().count() < 60, "{text}");
         assert!(text.contains(
             r#"locum_requests_total{route="/2/posts/{id}",method="GET",status="2xx"} 1"#
@@ -298,7 +298,7 @@ mod tests {
         drop(held);
         assert!(
             metrics
-                .text()
+                .render_text()
                 .unwrap()
                 .contains("locum_requests_in_flight 0")
         );
@@ -306,9 +306,9 @@ mod tests {
 
     #[test]
     fn a_listeners_counts_are_there() {
-        let metrics = Metrics::default();
+        let metrics = ServerMetrics::default();
         metrics.add_listener("public", std::sync::Arc::default());
-        let text = metrics.text().unwrap();
+        let text = metrics.render_text().unwrap();
         assert!(
             text.contains(r#"locum_connections_accepted_total{listener="public"} 0"#),
             "{text}"

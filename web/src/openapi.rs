@@ -4,13 +4,15 @@ use base::{Scope, Vocabulary};
 use serde_json::{Map, Value, json};
 use view::ObjectKind;
 
-use crate::endpoint::{Accent, Body, Endpoint, Kind, Param, Place, Window};
-use crate::router::spell;
+use crate::endpoint::{
+    BodySpec, Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, RateWindow,
+};
+use crate::router::spell_path;
 
 mod ads;
 mod schema;
 
-use schema::{array, closed, kind, schema_name, schema_of};
+use schema::{array_schema, closed_object_schema, object_schema, param_schema, schema_name};
 
 /// The document of the built operations, or of `all` that are declared.
 ///
@@ -18,28 +20,34 @@ use schema::{array, closed, kind, schema_name, schema_of};
 pub fn document(endpoints: &[&[Endpoint]], all: bool) -> Value {
     let shown = endpoints.iter().copied().flatten();
     // Pages are for people.
-    let shown = shown.filter(|endpoint| endpoint.accent != Accent::Page);
-    of(shown
-        .filter(|endpoint| endpoint.act.is_some() || all)
-        .collect())
+    let shown = shown.filter(|endpoint| endpoint.error_format != ErrorFormat::Page);
+    build_document(
+        shown
+            .filter(|endpoint| endpoint.handler.is_some() || all)
+            .collect(),
+    )
 }
 
 /// The document of the advertising interface alone.
-pub fn advertising(endpoints: &[&[Endpoint]]) -> Value {
+pub fn ads_document(endpoints: &[&[Endpoint]]) -> Value {
     let shown = endpoints.iter().copied().flatten();
-    of(shown
-        .filter(|endpoint| endpoint.accent == Accent::Ads && endpoint.act.is_some())
-        .collect())
+    build_document(
+        shown
+            .filter(|endpoint| {
+                endpoint.error_format == ErrorFormat::Ads && endpoint.handler.is_some()
+            })
+            .collect(),
+    )
 }
 
-fn of(endpoints: Vec<&Endpoint>) -> Value {
+fn build_document(endpoints: Vec<&Endpoint>) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for endpoint in &endpoints {
         let item = paths
-            .entry(spell(endpoint.path, Vocabulary::Post))
+            .entry(spell_path(endpoint.path, Vocabulary::Post))
             .or_insert_with(|| json!({}));
         if let Some(item) = item.as_object_mut() {
-            item.insert(endpoint.method.to_lowercase(), operation(endpoint));
+            item.insert(endpoint.method.to_lowercase(), operation_object(endpoint));
         }
     }
     json!({
@@ -53,66 +61,67 @@ fn of(endpoints: Vec<&Endpoint>) -> Value {
         "servers": [{ "url": "/" }],
         "paths": paths,
         "components": {
-            "schemas": schemas(&endpoints),
-            "responses": refusals(),
+            "schemas": component_schemas(&endpoints),
+            "responses": error_responses(),
             "securitySchemes": security_schemes(),
         },
     })
 }
 
-fn operation(endpoint: &Endpoint) -> Value {
+fn operation_object(endpoint: &Endpoint) -> Value {
     let mut facts = Map::new();
     facts.insert("operationId".into(), endpoint.id.into());
-    facts.insert("summary".into(), endpoint.about.into());
+    facts.insert("summary".into(), endpoint.summary.into());
     let in_body = endpoint.ads.is_some_and(::ads::AdsOperation::takes_json);
     let params = endpoint.params.iter().copied().flatten();
-    let params = params.filter(|param| param.place == Place::Path || !in_body);
-    let params: Vec<_> = params.map(parameter).collect();
+    let params = params.filter(|param| param.location == EndpointParamLocation::Path || !in_body);
+    let params: Vec<_> = params.map(parameter_object).collect();
     if !params.is_empty() {
         facts.insert("parameters".into(), params.into());
     }
     let body = match endpoint.ads {
-        Some(declared) => ads::body(declared),
+        Some(declared) => ads::json_body(declared),
         None => request_body(endpoint.body),
     };
     if let Some(body) = body {
         facts.insert("requestBody".into(), body);
     }
-    facts.insert("responses".into(), responses(endpoint));
-    facts.insert("security".into(), security(endpoint));
-    if let Some(needed) = endpoint.needs {
+    facts.insert("responses".into(), responses_object(endpoint));
+    facts.insert("security".into(), security_requirements(endpoint));
+    if let Some(needed) = endpoint.required_entitlement {
         facts.insert("x-entitlement".into(), needed.name().into());
     }
-    let windows = |windows: &[Window]| windows.iter().copied().map(window).collect::<Vec<_>>();
+    let windows =
+        |windows: &[RateWindow]| windows.iter().copied().map(window_json).collect::<Vec<_>>();
     let (app, user) = (windows(endpoint.limits.app), windows(endpoint.limits.user));
     let mut limits = json!({ "app": app, "user": user });
     if let Some(shared) = endpoint.limits.shared {
-        let Window { calls, seconds } = shared.window;
+        let RateWindow { calls, seconds } = shared.window;
         let shared = json!({ "name": shared.name, "calls": calls, "seconds": seconds });
         limits = json!({ "app": app, "user": user, "shared": shared });
     }
     facts.insert("x-rate-limits".into(), limits);
-    let aliases = aliases(endpoint);
+    let aliases = path_aliases(endpoint);
     if !aliases.is_empty() {
         facts.insert("x-alias".into(), aliases.into());
     }
-    if endpoint.act.is_none() {
+    if endpoint.handler.is_none() {
         facts.insert("x-status".into(), "planned".into());
     }
     facts.into()
 }
 
-fn window(window: Window) -> Value {
+fn window_json(window: RateWindow) -> Value {
     json!({ "calls": window.calls, "seconds": window.seconds })
 }
 
 /// Every other spelling of an operation's path.
-fn aliases(endpoint: &Endpoint) -> Vec<String> {
-    let shown = spell(endpoint.path, Vocabulary::Post);
+fn path_aliases(endpoint: &Endpoint) -> Vec<String> {
+    let shown = spell_path(endpoint.path, Vocabulary::Post);
     let mut spellings = Vec::new();
     for path in std::iter::once(&endpoint.path).chain(endpoint.aliases) {
         for speech in [Vocabulary::Post, Vocabulary::Tweet] {
-            let spelling = spell(path, speech);
+            let spelling = spell_path(path, speech);
             if spelling != shown && !spellings.contains(&spelling) {
                 spellings.push(spelling);
             }
@@ -121,22 +130,22 @@ fn aliases(endpoint: &Endpoint) -> Vec<String> {
     spellings
 }
 
-fn parameter(param: &Param) -> Value {
+fn parameter_object(param: &EndpointParam) -> Value {
     let mut facts = Map::new();
     facts.insert("name".into(), param.name.into());
-    let place = match param.place {
-        Place::Path => "path",
-        Place::Query => "query",
+    let place = match param.location {
+        EndpointParamLocation::Path => "path",
+        EndpointParamLocation::Query => "query",
     };
     facts.insert("in".into(), place.into());
     facts.insert("required".into(), param.required.into());
-    if !param.about.is_empty() {
-        facts.insert("description".into(), param.about.into());
+    if !param.summary.is_empty() {
+        facts.insert("description".into(), param.summary.into());
     }
     if !param.aliases.is_empty() {
         facts.insert("x-alias".into(), json!(param.aliases));
     }
-    let mut schema = kind(param.kind);
+    let mut schema = param_schema(param.param_type);
     if let Some(schema) = schema.as_object_mut() {
         if schema.get("type").is_some_and(|of| of == "array") {
             facts.insert("style".into(), "form".into());
@@ -150,14 +159,14 @@ fn parameter(param: &Param) -> Value {
     facts.into()
 }
 
-fn request_body(body: Body) -> Option<Value> {
+fn request_body(body: BodySpec) -> Option<Value> {
     let (types, members): (&[&str], _) = match body {
-        Body::None | Body::Own => return None,
-        Body::Json(members) => (&["application/json"], members),
-        Body::Form(members) => (&["application/x-www-form-urlencoded"], members),
-        Body::Parts(members) => (&["application/json", "multipart/form-data"], members),
+        BodySpec::None | BodySpec::Raw => return None,
+        BodySpec::Json(members) => (&["application/json"], members),
+        BodySpec::Form(members) => (&["application/x-www-form-urlencoded"], members),
+        BodySpec::Multipart(members) => (&["application/json", "multipart/form-data"], members),
     };
-    let schema = closed(members);
+    let schema = closed_object_schema(members);
     let content: Map<_, _> = types
         .iter()
         .map(|of| ((*of).to_owned(), json!({ "schema": schema })))
@@ -166,38 +175,38 @@ fn request_body(body: Body) -> Option<Value> {
     Some(json!({ "required": required, "content": content }))
 }
 
-fn responses(endpoint: &Endpoint) -> Value {
-    let success = json!({ "description": "Success.", "content": answer(endpoint) });
-    let refusal = match endpoint.accent {
-        Accent::V2 => "Problem",
-        Accent::Legacy => "Legacy",
-        Accent::OAuth2 => "OAuth2",
-        Accent::Ads => "Ads",
-        Accent::Page => "Page",
+fn responses_object(endpoint: &Endpoint) -> Value {
+    let success = json!({ "description": "Success.", "content": success_content(endpoint) });
+    let refusal = match endpoint.error_format {
+        ErrorFormat::V2 => "Problem",
+        ErrorFormat::Legacy => "Legacy",
+        ErrorFormat::OAuth2 => "OAuth2",
+        ErrorFormat::Ads => "Ads",
+        ErrorFormat::Page => "Page",
     };
     let refusal = json!({ "$ref": format!("#/components/responses/{refusal}") });
-    let status = endpoint.success.to_string();
+    let status = endpoint.success_status.to_string();
     Map::from_iter([(status, success), ("default".into(), refusal)]).into()
 }
 
-fn answer(endpoint: &Endpoint) -> Value {
+fn success_content(endpoint: &Endpoint) -> Value {
     if let Some(declared) = endpoint.ads {
-        return ads::answer(declared);
+        return ads::success_content(declared);
     }
     let signed_form = endpoint.path.starts_with("/oauth/");
-    if signed_form || endpoint.accent == Accent::Page {
+    if signed_form || endpoint.error_format == ErrorFormat::Page {
         return json!({ "text/html": { "schema": { "type": "string" } } });
     }
-    let Some(object) = main_object(endpoint).filter(|_| endpoint.act.is_some()) else {
+    let Some(object) = main_object(endpoint).filter(|_| endpoint.handler.is_some()) else {
         return json!({ "application/json": { "schema": { "type": "object" } } });
     };
     let reference = json!({ "$ref": format!("#/components/schemas/{}", schema_name(object)) });
-    let data = if answers_one(endpoint, object) {
+    let data = if returns_single_object(endpoint, object) {
         reference
     } else {
-        array(&reference, 0, usize::MAX)
+        array_schema(&reference, 0, usize::MAX)
     };
-    let errors = array(
+    let errors = array_schema(
         &json!({ "$ref": "#/components/schemas/Problem" }),
         1,
         usize::MAX,
@@ -216,14 +225,14 @@ fn answer(endpoint: &Endpoint) -> Value {
 /// What a lookup is of: the first object whose fields it lets the caller choose.
 fn main_object(endpoint: &Endpoint) -> Option<ObjectKind> {
     let mut params = endpoint.params.iter().copied().flatten();
-    params.find_map(|param| match param.kind {
-        Kind::Fields(of) if endpoint.method == "GET" => Some(of),
+    params.find_map(|param| match param.param_type {
+        ParamType::Fields(of) if endpoint.method == "GET" => Some(of),
         _ => None,
     })
 }
 
 /// Whether an answer, or a line of a stream, carries one object.
-fn answers_one(endpoint: &Endpoint, object: ObjectKind) -> bool {
+fn returns_single_object(endpoint: &Endpoint, object: ObjectKind) -> bool {
     let path = endpoint.path;
     match object {
         ObjectKind::Usage | ObjectKind::RulesCount => true,
@@ -232,7 +241,7 @@ fn answers_one(endpoint: &Endpoint, object: ObjectKind) -> bool {
     }
 }
 
-fn security(endpoint: &Endpoint) -> Value {
+fn security_requirements(endpoint: &Endpoint) -> Value {
     let permit = endpoint.permit;
     let scopes: Vec<_> = permit.scopes.iter().map(Scope::name).collect();
     let kinds = [
@@ -265,7 +274,7 @@ fn security_schemes() -> Value {
     })
 }
 
-fn refusals() -> Value {
+fn error_responses() -> Value {
     let of = |kind: &str, schema: &str| {
         let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
         json!({ "description": "A refusal.", "content": { kind: { "schema": schema } } })
@@ -282,24 +291,24 @@ fn refusals() -> Value {
     })
 }
 
-fn schemas(endpoints: &[&Endpoint]) -> Value {
-    let mut schemas = refusal_schemas();
+fn component_schemas(endpoints: &[&Endpoint]) -> Value {
+    let mut schemas = error_schemas();
     let all = endpoints.iter().copied();
     for object in all.clone().filter_map(main_object) {
         schemas
             .entry(schema_name(object))
-            .or_insert_with(|| schema_of(object));
+            .or_insert_with(|| object_schema(object));
     }
     let declared = all.filter_map(|endpoint| endpoint.ads);
-    for resource in declared.filter_map(ads::resource) {
+    for resource in declared.filter_map(ads::response_resource) {
         schemas
-            .entry(ads::name(resource))
-            .or_insert_with(|| ads::record(resource));
+            .entry(ads::resource_schema_name(resource))
+            .or_insert_with(|| ads::resource_schema(resource));
     }
     schemas.into()
 }
 
-fn refusal_schemas() -> Map<String, Value> {
+fn error_schemas() -> Map<String, Value> {
     let text = || json!({ "type": "string" });
     let coded = json!({ "type": "object", "properties": {
         "code": { "type": "integer" }, "message": text(),
@@ -324,20 +333,20 @@ fn refusal_schemas() -> Map<String, Value> {
         ("Problem".into(), problem),
         (
             "LegacyErrors".into(),
-            closed_to(json!({ "errors": list(coded) })),
+            properties_schema(json!({ "errors": list(coded) })),
         ),
         (
             "OAuth2Error".into(),
-            closed_to(json!({ "error": text(), "error_description": text() })),
+            properties_schema(json!({ "error": text(), "error_description": text() })),
         ),
         (
             "AdsErrors".into(),
-            closed_to(json!({ "errors": list(named), "request": { "type": "object" } })),
+            properties_schema(json!({ "errors": list(named), "request": { "type": "object" } })),
         ),
     ])
 }
 
-fn closed_to(properties: Value) -> Value {
+fn properties_schema(properties: Value) -> Value {
     let facts = [
         ("type".into(), "object".into()),
         ("properties".into(), properties),

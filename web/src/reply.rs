@@ -8,22 +8,22 @@ use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use serde_json::Value;
 
 /// JSON as the v2 interface labels it.
-pub const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+pub const JSON_UTF8: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 /// The same as the advertising interface labels it.
-pub const ADS: HeaderValue = HeaderValue::from_static("application/json;charset=utf-8");
+pub const ADS_JSON: HeaderValue = HeaderValue::from_static("application/json;charset=utf-8");
 /// A problem document.
-pub const PROBLEM: HeaderValue =
+pub const PROBLEM_JSON: HeaderValue =
     HeaderValue::from_static("application/problem+json; charset=utf-8");
 /// A page for a person; some OAuth 1.0a answers too.
-pub const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+pub const HTML_UTF8: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 /// Plain text.
-pub const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+pub const TEXT_UTF8: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 /// A form's encoding.
 pub const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 
 /// An answer: status, headers, and bytes at hand or to come.
 #[derive(Debug)]
-pub struct Reply {
+pub struct HttpReply {
     /// The status.
     pub status: u16,
     /// Headers beyond those that the pipeline sets.
@@ -34,7 +34,7 @@ pub struct Reply {
     pub streamed: bool,
 }
 
-impl Reply {
+impl HttpReply {
     /// No bytes.
     pub fn empty(status: u16) -> Self {
         Self {
@@ -56,17 +56,17 @@ impl Reply {
 
     /// JSON, whole: nothing is put around it.
     pub fn json(status: u16, value: &Value) -> Self {
-        Self::bytes(status, JSON, value.to_string())
+        Self::bytes(status, JSON_UTF8, value.to_string())
     }
 
     /// A page for a person.
     pub fn html(status: u16, page: impl Into<Bytes>) -> Self {
-        Self::bytes(status, HTML, page)
+        Self::bytes(status, HTML_UTF8, page)
     }
 
     /// Text in a form's encoding, labelled as the OAuth 1.0a operations label it.
     pub fn form(text: String) -> Self {
-        Self::bytes(200, HTML, text)
+        Self::bytes(200, HTML_UTF8, text)
     }
 
     /// Bytes to come, each chunk sent as soon as it is there.
@@ -98,7 +98,7 @@ impl Reply {
         let to = if to.bytes().all(safe) {
             Cow::Borrowed(to)
         } else {
-            Cow::Owned(to.chars().map(escape).collect::<String>())
+            Cow::Owned(to.chars().map(percent_escape).collect::<String>())
         };
         if let Ok(value) = HeaderValue::from_str(&to) {
             self.headers.insert(LOCATION, value);
@@ -114,7 +114,7 @@ impl Reply {
     }
 }
 
-fn escape(letter: char) -> String {
+fn percent_escape(letter: char) -> String {
     if letter.is_ascii_graphic() {
         return letter.to_string();
     }
@@ -126,11 +126,11 @@ fn escape(letter: char) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Reply;
+    use super::HttpReply;
 
     #[test]
     fn a_location_holds_no_line_break() {
-        let reply = Reply::redirect("https://a.example/cb?x=1\r\nset-cookie: a=b&é");
+        let reply = HttpReply::redirect("https://a.example/cb?x=1\r\nset-cookie: a=b&é");
         let location = reply.headers.get("location").unwrap().to_str().unwrap();
         assert_eq!(
             location,

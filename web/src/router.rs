@@ -6,10 +6,10 @@ use std::fmt::Write;
 
 use base::{Fault, Refusal, Vocabulary, VocabularyWord};
 
-use crate::endpoint::{Accent, Endpoint};
+use crate::endpoint::{Endpoint, ErrorFormat};
 
 /// Words of a path that each vocabulary spells its own way.
-const WORDS: &[(&str, VocabularyWord)] = &[
+const PATH_WORDS: &[(&str, VocabularyWord)] = &[
     ("<posts>", VocabularyWord::new("posts", "tweets")),
     ("<post>", VocabularyWord::new("post", "tweet")),
     ("<reposts>", VocabularyWord::new("reposts", "retweets")),
@@ -28,17 +28,17 @@ const WORDS: &[(&str, VocabularyWord)] = &[
 ];
 
 /// All operations, by path and method.
-pub struct Router {
+pub struct EndpointRouter {
     paths: matchit::Router<usize>,
-    nodes: Vec<Node>,
+    nodes: Vec<RouteNode>,
     /// Where each path stands in `nodes`, for mounting.
-    places: HashMap<String, usize>,
-    facts: HashMap<&'static str, Facts>,
+    node_indexes: HashMap<String, usize>,
+    facts: HashMap<&'static str, RouteFacts>,
 }
 
 /// What is known of an operation under all of its paths.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts {
+pub struct RouteFacts {
     /// Its number: both vocabularies and all aliases share it.
     pub operation: usize,
     /// Its path for people: the posts vocabulary, names in braces.
@@ -47,38 +47,38 @@ pub struct Facts {
 
 /// One path, whatever its parameters are called.
 #[derive(Default)]
-struct Node {
-    entries: Vec<Entry>,
+struct RouteNode {
+    entries: Vec<RouteEntry>,
 }
 
 #[derive(Clone)]
-struct Entry {
+struct RouteEntry {
     endpoint: &'static Endpoint,
     names: Vec<&'static str>,
-    speech: Option<Vocabulary>,
-    facts: Facts,
+    vocabulary: Option<Vocabulary>,
+    facts: RouteFacts,
 }
 
 /// What a request found.
 #[derive(Debug)]
-pub struct Found {
+pub struct RouteMatch {
     /// The operation.
     pub endpoint: &'static Endpoint,
     /// Its number and path.
-    pub facts: Facts,
+    pub facts: RouteFacts,
     /// The vocabulary that the path's words betray.
-    pub speech: Option<Vocabulary>,
+    pub vocabulary: Option<Vocabulary>,
     /// The path's parameters, decoded; those that cannot be are as they came.
     pub path: Vec<(&'static str, String)>,
 }
 
 /// What a request did not find, and in which dialect to say so.
 #[derive(Debug)]
-pub struct Lost {
+pub struct RouteError {
     /// No such path, or not with this method.
     pub refusal: Refusal,
     /// How to say it.
-    pub accent: Accent,
+    pub error_format: ErrorFormat,
 }
 
 impl std::fmt::Debug for Endpoint {
@@ -87,14 +87,14 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
-impl Router {
+impl EndpointRouter {
     /// Mounts every operation under each spelling of each of its paths. Two operations on the
     /// same method and path are a fault.
     pub fn new(table: &'static [&'static [Endpoint]]) -> Result<Self, Fault> {
         let mut router = Self {
             paths: matchit::Router::new(),
             nodes: Vec::new(),
-            places: HashMap::new(),
+            node_indexes: HashMap::new(),
             facts: HashMap::new(),
         };
         for endpoints in table {
@@ -107,36 +107,36 @@ impl Router {
     pub fn add(&mut self, endpoints: &'static [Endpoint]) -> Result<(), Fault> {
         for endpoint in endpoints {
             let operation = self.facts.len();
-            let facts = *self.facts.entry(endpoint.id).or_insert_with(|| Facts {
+            let facts = *self.facts.entry(endpoint.id).or_insert_with(|| RouteFacts {
                 operation,
-                template: String::leak(spell(endpoint.path, Vocabulary::Post)),
+                template: String::leak(spell_path(endpoint.path, Vocabulary::Post)),
             });
             for path in std::iter::once(&endpoint.path).chain(endpoint.aliases) {
-                for (spelled, speech) in spellings(path) {
-                    self.mount(endpoint, path, &spelled, speech, facts)?;
+                for (spelled, speech) in path_spellings(path) {
+                    self.mount_path(endpoint, path, &spelled, speech, facts)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn mount(
+    fn mount_path(
         &mut self,
         endpoint: &'static Endpoint,
         path: &'static str,
         spelled: &str,
         speech: Option<Vocabulary>,
-        facts: Facts,
+        facts: RouteFacts,
     ) -> Result<(), Fault> {
-        let unnamed = anonymous(spelled);
-        let place = if let Some(place) = self.places.get(&unnamed) {
+        let unnamed = number_parameters(spelled);
+        let place = if let Some(place) = self.node_indexes.get(&unnamed) {
             *place
         } else {
             let place = self.nodes.len();
             let inserted = self.paths.insert(unnamed.clone(), place);
             inserted.map_err(Fault::context("mounting a path"))?;
-            self.nodes.push(Node::default());
-            self.places.insert(unnamed, place);
+            self.nodes.push(RouteNode::default());
+            self.node_indexes.insert(unnamed, place);
             place
         };
         let node = self
@@ -151,20 +151,20 @@ impl Router {
             let (id, method) = (endpoint.id, endpoint.method);
             return Err(Fault::new(format!("{id}: {method} {spelled} is taken")));
         }
-        node.entries.push(Entry {
+        node.entries.push(RouteEntry {
             endpoint,
-            names: names(path),
-            speech,
+            names: parameter_names(path),
+            vocabulary: speech,
             facts,
         });
         Ok(())
     }
 
     /// The operation of a method and a raw path. HEAD is answered as GET.
-    pub fn find(&self, method: &str, path: &str) -> Result<Found, Lost> {
-        let lost = |refusal| Lost {
+    pub fn find(&self, method: &str, path: &str) -> Result<RouteMatch, RouteError> {
+        let lost = |refusal| RouteError {
             refusal,
-            accent: accent_of(path),
+            error_format: error_format_for_path(path),
         };
         let matched = self
             .paths
@@ -180,14 +180,14 @@ impl Router {
             .iter()
             .find(|entry| entry.endpoint.method == wanted)
         else {
-            return Err(Lost {
+            return Err(RouteError {
                 refusal: Refusal::MethodNotAllowed {
-                    allowed: node.allowed(),
+                    allowed: node.allowed_methods(),
                 },
-                accent: node
+                error_format: node
                     .entries
                     .first()
-                    .map_or(Accent::V2, |entry| entry.endpoint.accent),
+                    .map_or(ErrorFormat::V2, |entry| entry.endpoint.error_format),
             });
         };
         let decode = |raw: &str| {
@@ -195,17 +195,17 @@ impl Router {
             decoded.map_or_else(|_| raw.to_owned(), Cow::into_owned)
         };
         let values = matched.params.iter().map(|(_, raw)| decode(raw));
-        Ok(Found {
+        Ok(RouteMatch {
             endpoint: entry.endpoint,
             facts: entry.facts,
-            speech: entry.speech,
+            vocabulary: entry.vocabulary,
             path: entry.names.iter().copied().zip(values).collect(),
         })
     }
 }
 
-impl Node {
-    fn allowed(&self) -> String {
+impl RouteNode {
+    fn allowed_methods(&self) -> String {
         let mut methods: Vec<&str> = self
             .entries
             .iter()
@@ -219,22 +219,24 @@ impl Node {
     }
 }
 
-fn accent_of(path: &str) -> Accent {
+fn error_format_for_path(path: &str) -> ErrorFormat {
     let mut segments = path.split('/').skip(1);
     match segments.next().unwrap_or_default() {
-        "1.1" | "oauth" | "oauth2" => Accent::Legacy,
-        "12" | "11" | "5" => Accent::Ads,
-        version if is_past(version) && segments.next().is_some_and(is_of_ads) => Accent::Ads,
-        _ => Accent::V2,
+        "1.1" | "oauth" | "oauth2" => ErrorFormat::Legacy,
+        "12" | "11" | "5" => ErrorFormat::Ads,
+        version if is_retired_version(version) && segments.next().is_some_and(is_ads_segment) => {
+            ErrorFormat::Ads
+        }
+        _ => ErrorFormat::V2,
     }
 }
 
 /// Versions of the advertising interface that have ended: its clients are told so in its own words.
-fn is_past(version: &str) -> bool {
+fn is_retired_version(version: &str) -> bool {
     version.parse::<u8>().is_ok_and(|version| version < 12)
 }
 
-fn is_of_ads(segment: &str) -> bool {
+fn is_ads_segment(segment: &str) -> bool {
     [
         "accounts",
         "batch",
@@ -247,9 +249,9 @@ fn is_of_ads(segment: &str) -> bool {
 
 /// Every way to write a path: each of its words in either vocabulary, and what they betray.
 /// A posts word anywhere counts, since only the newer vocabulary has those in paths.
-fn spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
+fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
     let mut all = vec![(path.to_owned(), None)];
-    for (mark, word) in WORDS {
+    for (mark, word) in PATH_WORDS {
         if !path.contains(mark) {
             continue;
         }
@@ -267,13 +269,15 @@ fn spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
 }
 
 /// The path in one vocabulary.
-pub fn spell(path: &str, speech: Vocabulary) -> String {
-    WORDS.iter().fold(path.to_owned(), |path, (mark, word)| {
-        path.replace(mark, word.name_in(speech))
-    })
+pub fn spell_path(path: &str, speech: Vocabulary) -> String {
+    PATH_WORDS
+        .iter()
+        .fold(path.to_owned(), |path, (mark, word)| {
+            path.replace(mark, word.name_in(speech))
+        })
 }
 
-fn names(path: &'static str) -> Vec<&'static str> {
+fn parameter_names(path: &'static str) -> Vec<&'static str> {
     path.split('{')
         .skip(1)
         .filter_map(|rest| rest.split('}').next())
@@ -281,7 +285,7 @@ fn names(path: &'static str) -> Vec<&'static str> {
 }
 
 /// The path with numbered parameters, so that operations may call the same one differently.
-fn anonymous(path: &str) -> String {
+fn number_parameters(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for (number, part) in path.split('{').enumerate() {
         if number == 0 {
@@ -298,8 +302,8 @@ fn anonymous(path: &str) -> String {
 mod tests {
     use base::{Refusal, Vocabulary};
 
-    use super::{Lost, Router};
-    use crate::endpoint::{Accent, Endpoint};
+    use super::{EndpointRouter, RouteError};
+    use crate::endpoint::{Endpoint, ErrorFormat};
 
     const fn op(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
         Endpoint::new(id, method, path)
@@ -321,22 +325,29 @@ mod tests {
             op("bookmarks", "GET", "/2/users/{id}/bookmarks"),
             op("me", "GET", "/2/users/me"),
             op("user", "GET", "/2/users/{id}"),
-            op("verify", "GET", "/1.1/account/verify_credentials.json").accent(Accent::Legacy),
+            op("verify", "GET", "/1.1/account/verify_credentials.json")
+                .error_format(ErrorFormat::Legacy),
         ],
     ];
 
     fn find(method: &str, path: &str) -> (String, Option<Vocabulary>, Vec<String>) {
-        let found = Router::new(TABLE).unwrap().find(method, path).unwrap();
+        let found = EndpointRouter::new(TABLE)
+            .unwrap()
+            .find(method, path)
+            .unwrap();
         let path = found
             .path
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        (found.endpoint.id.to_owned(), found.speech, path)
+        (found.endpoint.id.to_owned(), found.vocabulary, path)
     }
 
-    fn lost(method: &str, path: &str) -> Lost {
-        Router::new(TABLE).unwrap().find(method, path).unwrap_err()
+    fn lost(method: &str, path: &str) -> RouteError {
+        EndpointRouter::new(TABLE)
+            .unwrap()
+            .find(method, path)
+            .unwrap_err()
     }
 
     #[test]
@@ -386,21 +397,27 @@ mod tests {
         ] {
             let lost = lost("GET", path);
             assert_eq!(
-                (lost.refusal, lost.accent),
-                (Refusal::RouteNotFound, Accent::V2),
+                (lost.refusal, lost.error_format),
+                (Refusal::RouteNotFound, ErrorFormat::V2),
                 "{path}"
             );
         }
-        assert_eq!(lost("GET", "/1.1/nothing.json").accent, Accent::Legacy);
-        assert_eq!(lost("GET", "/oauth/nothing").accent, Accent::Legacy);
+        assert_eq!(
+            lost("GET", "/1.1/nothing.json").error_format,
+            ErrorFormat::Legacy
+        );
+        assert_eq!(
+            lost("GET", "/oauth/nothing").error_format,
+            ErrorFormat::Legacy
+        );
         for (path, accent) in [
-            ("/12/nothing", Accent::Ads),
-            ("/0/accounts/x/features", Accent::Ads),
-            ("/10/stats/accounts/x", Accent::Ads),
-            ("/10/users", Accent::V2),
-            ("/13/accounts", Accent::V2),
+            ("/12/nothing", ErrorFormat::Ads),
+            ("/0/accounts/x/features", ErrorFormat::Ads),
+            ("/10/stats/accounts/x", ErrorFormat::Ads),
+            ("/10/users", ErrorFormat::V2),
+            ("/13/accounts", ErrorFormat::V2),
         ] {
-            assert_eq!(lost("GET", path).accent, accent, "{path}");
+            assert_eq!(lost("GET", path).error_format, accent, "{path}");
         }
     }
 
@@ -413,8 +430,8 @@ mod tests {
         assert_eq!(allowed("/2/tweets"), "GET, HEAD, POST");
         assert_eq!(allowed("/2/posts/20"), "DELETE, GET, HEAD");
         assert_eq!(
-            lost("POST", "/1.1/account/verify_credentials.json").accent,
-            Accent::Legacy
+            lost("POST", "/1.1/account/verify_credentials.json").error_format,
+            ErrorFormat::Legacy
         );
     }
 
@@ -424,7 +441,7 @@ mod tests {
             &[op("one", "GET", "/2/<posts>/{id}")],
             &[op("two", "GET", "/2/tweets/{post_id}")],
         ];
-        let fault = Router::new(TWICE).err().unwrap();
+        let fault = EndpointRouter::new(TWICE).err().unwrap();
         assert_eq!(fault.to_string(), "two: GET /2/tweets/{post_id} is taken");
     }
 }

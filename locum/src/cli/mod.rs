@@ -1,25 +1,25 @@
 //! The command line: what may be asked, and how answers are shown.
 
-mod common;
-mod documents;
+mod arguments;
+mod global_args;
 mod output;
 mod progress;
-mod verbs;
+mod reference;
 
-pub(crate) use common::{Common, Flag};
-pub(crate) use output::{Output, print};
-pub(crate) use progress::Bar;
-pub(crate) use verbs::{
-    ConfVerb, DevArgs, EnvArgs, HealthArgs, InitArgs, ListenArgs, MigrateVerb, RestoreArgs,
-    RoutesArgs, ServeArgs, Shell, Verb, WebhookVerb,
+pub(crate) use arguments::{
+    CliCommand, ConfigCommand, DevArgs, EnvArgs, EnvFormat, HealthArgs, InitArgs, ListenArgs,
+    MigrateCommand, RestoreArgs, RoutesArgs, ServeArgs, WebhookCliCommand,
 };
+pub(crate) use global_args::{ConfigFlag, GlobalArgs};
+pub(crate) use output::{OutputOptions, print_line};
+pub(crate) use progress::TerminalProgress;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::exit::Exit;
-use crate::{command, config, dev, run, tools};
+use crate::command_error::CommandError;
+use crate::{command, config, dev, runtime, tools};
 
 /// A social platform server in one binary.
 #[derive(Debug, Parser)]
@@ -31,67 +31,107 @@ use crate::{command, config, dev, run, tools};
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    common: Common,
+    common: GlobalArgs,
     #[command(subcommand)]
-    verb: Verb,
+    verb: CliCommand,
 }
 
 /// Reads the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
     let Cli { common, verb } = Cli::parse();
-    match act(&common, verb) {
+    match run_subcommand(&common, verb) {
         Ok(code) => code,
-        Err(exit) => exit.tell(common.json),
+        Err(exit) => exit.print_error(common.json),
     }
 }
 
-fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
-    let output = Output::of(common);
+fn run_subcommand(common: &GlobalArgs, verb: CliCommand) -> Result<ExitCode, CommandError> {
+    let output = OutputOptions::from_args(common);
     match verb {
-        Verb::Dev(args) => dev::run(common, &args)?,
-        Verb::Serve(args) => run::serve(common, &args)?,
-        Verb::Init(args) => tools::init(&args, common.db.as_deref())?,
-        Verb::Env(args) => tools::env(common, &args)?,
-        Verb::Follow(verb) => command::ask(common, command::Command::Follow(verb))?,
-        Verb::User(verb) => command::ask(common, command::Command::User(verb))?,
-        Verb::Post(verb) => command::ask(common, command::Command::Post(verb))?,
-        Verb::Poll(verb) => command::ask(common, command::Command::Poll(verb))?,
-        Verb::Community(verb) => command::ask(common, command::Command::Community(verb))?,
-        Verb::Note(verb) => command::ask(common, command::Command::Note(verb))?,
-        Verb::News(verb) => command::ask(common, command::Command::News(verb))?,
-        Verb::Place(verb) => command::ask(common, command::Command::Place(verb))?,
-        Verb::App(verb) => command::ask(common, command::Command::App(verb))?,
-        Verb::Ads(verb) => command::ask(common, command::Command::Ads(verb))?,
-        Verb::Token(verb) => command::ask(common, command::Command::Token(verb))?,
-        Verb::Invite(args) => command::ask(common, command::Command::Invite(args))?,
-        Verb::Audit(verb) => command::ask(common, command::Command::Audit(verb))?,
-        Verb::Keys(verb) => command::ask(common, command::Command::Keys(verb))?,
-        Verb::Space(verb) => command::ask(common, command::Command::Space(verb))?,
-        Verb::Message(verb) => command::ask(common, command::Command::Message(verb))?,
-        Verb::Webhook(WebhookVerb::Listen(args)) => tools::listen(common, &args)?,
-        Verb::Webhook(WebhookVerb::Command(verb)) => {
-            command::ask(common, command::Command::Webhook(verb))?;
+        CliCommand::Dev(args) => dev::run(common, &args)?,
+        CliCommand::Serve(args) => runtime::serve(common, &args)?,
+        CliCommand::Init(args) => tools::print_initial_config(&args, common.db.as_deref())?,
+        CliCommand::Env(args) => tools::print_env(common, &args)?,
+        CliCommand::Follow(verb) => {
+            command::run_and_print(common, command::AdminCommand::Follow(verb))?
         }
-        Verb::Trigger(args) => command::ask(common, command::Command::Trigger(args))?,
-        Verb::Sign(verb) => tools::explain(common, verb, output)?,
-        Verb::Import(verb) => command::ask(common, command::Command::Import(verb))?,
-        Verb::Export(args) => command::ask(common, command::Command::Export(args))?,
-        Verb::Backup(args) => command::ask(common, command::Command::Backup(args))?,
-        Verb::Fsck => return tools::fsck(common, output),
-        Verb::Reindex => command::ask(common, command::Command::Reindex)?,
-        Verb::Restore(args) => return tools::restore(common, &args, output),
-        Verb::Migrate(verb) => tools::migrate(common, verb, output)?,
-        Verb::Health(args) => tools::health(common, args, output)?,
-        Verb::Doctor => return tools::doctor(common, output),
-        Verb::Conf(ConfVerb::Keys) => output.markdown(&documents::keys(), config::KEYS),
-        Verb::Conf(verb) => tools::conf(common, verb, output)?,
-        Verb::Routes(args) => tools::routes(args, output),
-        Verb::Openapi => tools::openapi(),
-        Verb::Version => tools::version(output),
-        Verb::Completions { shell } => {
+        CliCommand::User(verb) => {
+            command::run_and_print(common, command::AdminCommand::User(verb))?
+        }
+        CliCommand::Post(verb) => {
+            command::run_and_print(common, command::AdminCommand::Post(verb))?
+        }
+        CliCommand::Poll(verb) => {
+            command::run_and_print(common, command::AdminCommand::Poll(verb))?
+        }
+        CliCommand::Community(verb) => {
+            command::run_and_print(common, command::AdminCommand::Community(verb))?
+        }
+        CliCommand::Note(verb) => {
+            command::run_and_print(common, command::AdminCommand::Note(verb))?
+        }
+        CliCommand::News(verb) => {
+            command::run_and_print(common, command::AdminCommand::News(verb))?
+        }
+        CliCommand::Place(verb) => {
+            command::run_and_print(common, command::AdminCommand::Place(verb))?
+        }
+        CliCommand::App(verb) => command::run_and_print(common, command::AdminCommand::App(verb))?,
+        CliCommand::Ads(verb) => command::run_and_print(common, command::AdminCommand::Ads(verb))?,
+        CliCommand::Token(verb) => {
+            command::run_and_print(common, command::AdminCommand::Token(verb))?
+        }
+        CliCommand::Invite(args) => {
+            command::run_and_print(common, command::AdminCommand::Invite(args))?
+        }
+        CliCommand::Audit(verb) => {
+            command::run_and_print(common, command::AdminCommand::Audit(verb))?
+        }
+        CliCommand::Keys(verb) => {
+            command::run_and_print(common, command::AdminCommand::Keys(verb))?
+        }
+        CliCommand::Space(verb) => {
+            command::run_and_print(common, command::AdminCommand::Space(verb))?
+        }
+        CliCommand::Message(verb) => {
+            command::run_and_print(common, command::AdminCommand::Message(verb))?
+        }
+        CliCommand::Webhook(WebhookCliCommand::Listen(args)) => {
+            tools::listen_for_webhooks(common, &args)?
+        }
+        CliCommand::Webhook(WebhookCliCommand::Command(verb)) => {
+            command::run_and_print(common, command::AdminCommand::Webhook(verb))?;
+        }
+        CliCommand::Trigger(args) => {
+            command::run_and_print(common, command::AdminCommand::Trigger(args))?
+        }
+        CliCommand::Sign(verb) => tools::explain_signature(common, verb, output)?,
+        CliCommand::Import(verb) => {
+            command::run_and_print(common, command::AdminCommand::Import(verb))?
+        }
+        CliCommand::Export(args) => {
+            command::run_and_print(common, command::AdminCommand::Export(args))?
+        }
+        CliCommand::Backup(args) => {
+            command::run_and_print(common, command::AdminCommand::Backup(args))?
+        }
+        CliCommand::Fsck => return tools::run_fsck(common, output),
+        CliCommand::Reindex => command::run_and_print(common, command::AdminCommand::Reindex)?,
+        CliCommand::Restore(args) => return tools::restore_backup(common, &args, output),
+        CliCommand::Migrate(verb) => tools::run_migrate_command(common, verb, output)?,
+        CliCommand::Health(args) => tools::check_health(common, args, output)?,
+        CliCommand::Doctor => return tools::run_doctor(common, output),
+        CliCommand::Conf(ConfigCommand::Keys) => {
+            output.print_reference(&reference::config_reference(), config::KEYS)
+        }
+        CliCommand::Conf(verb) => tools::run_config_command(common, verb, output)?,
+        CliCommand::Routes(args) => tools::print_routes(args, output),
+        CliCommand::Openapi => tools::print_openapi(),
+        CliCommand::Version => tools::print_version(output),
+        CliCommand::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "locum", &mut std::io::stdout());
         }
-        Verb::Reference => output.text(&documents::commands(&Cli::command())),
+        CliCommand::Reference => output.print_text(&reference::command_reference(&Cli::command())),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,20 +4,20 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::{Map, Value};
 
-use super::Common;
+use super::GlobalArgs;
 
 /// How answers are written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Output {
+pub(crate) struct OutputOptions {
     /// As JSON.
     pub(crate) json: bool,
     /// Not at all.
     pub(crate) quiet: bool,
 }
 
-impl Output {
+impl OutputOptions {
     /// What the arguments ask for.
-    pub(crate) const fn of(common: &Common) -> Self {
+    pub(crate) const fn from_args(common: &GlobalArgs) -> Self {
         Self {
             json: common.json,
             quiet: common.quiet,
@@ -25,85 +25,85 @@ impl Output {
     }
 
     /// Whether someone watches who would like to see how far it is.
-    pub(crate) fn is_watched(self) -> bool {
+    pub(crate) fn shows_progress(self) -> bool {
         !self.quiet && !self.json && std::io::stderr().is_terminal()
     }
 
     /// Shows an answer.
-    pub(crate) fn value(self, value: &Value) {
+    pub(crate) fn print_value(self, value: &Value) {
         if self.json {
-            print(&serde_json::to_string_pretty(value).unwrap_or_default());
+            print_line(&serde_json::to_string_pretty(value).unwrap_or_default());
         } else if !self.quiet {
-            print(render(value).trim_end());
+            print_line(render_value(value).trim_end());
         }
     }
 
     /// Shows text as it is.
-    pub(crate) fn text(self, text: &str) {
+    pub(crate) fn print_text(self, text: &str) {
         if !self.quiet {
-            print(text.trim_end());
+            print_line(text.trim_end());
         }
     }
 
     /// Shows the table of keys.
-    pub(crate) fn markdown(self, text: &str, keys: &[crate::config::Key]) {
+    pub(crate) fn print_reference(self, text: &str, keys: &[crate::config::ConfigKey]) {
         if self.json {
             let names = keys.iter().map(|key| {
-                serde_json::json!({"name": key.name, "takes": key.kind.name(), "about": key.about})
+                serde_json::json!({"name": key.name, "takes": key.kind.type_name(), "about": key.description})
             });
-            self.value(&names.collect());
+            self.print_value(&names.collect());
         } else {
-            self.text(text);
+            self.print_text(text);
         }
     }
 }
 
 /// A line to stdout; whoever closed it wanted no more.
-pub(crate) fn print(text: &str) {
+pub(crate) fn print_line(text: &str) {
     let _closed = writeln!(std::io::stdout().lock(), "{text}");
 }
 
 /// A value as aligned text: a list of objects is a table, an object a column of names.
-pub(crate) fn render(value: &Value) -> String {
+pub(crate) fn render_value(value: &Value) -> String {
     match value {
         Value::Array(items) if items.is_empty() => "nothing".to_owned(),
-        Value::Array(items) => match objects(items) {
-            Some(rows) => table(&rows),
-            None => items.iter().map(cell).collect::<Vec<_>>().join("\n"),
+        Value::Array(items) => match as_objects(items) {
+            Some(rows) => render_table(&rows),
+            None => items.iter().map(render_cell).collect::<Vec<_>>().join("\n"),
         },
-        Value::Object(map) => column(map),
-        other => cell(other),
+        Value::Object(map) => render_fields(map),
+        other => render_cell(other),
     }
 }
 
 /// What a thing is known by comes first; the rest by name.
-const FIRST: [&str; 12] = [
+const LEADING_FIELDS: [&str; 12] = [
     "id", "username", "name", "key", "method", "path", "status", "state", "version", "file",
     "value", "says",
 ];
 
-fn ordered(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
+fn ordered_fields(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut pairs: Vec<_> = map.iter().collect();
-    let place = |name: &str| FIRST.iter().position(|first| *first == name);
-    pairs.sort_by_key(|(name, _)| place(name).unwrap_or(FIRST.len()));
+    let place = |name: &str| LEADING_FIELDS.iter().position(|first| *first == name);
+    pairs.sort_by_key(|(name, _)| place(name).unwrap_or(LEADING_FIELDS.len()));
     pairs
 }
 
-fn objects(items: &[Value]) -> Option<Vec<&Map<String, Value>>> {
+fn as_objects(items: &[Value]) -> Option<Vec<&Map<String, Value>>> {
     items.iter().map(Value::as_object).collect()
 }
 
-fn column(map: &Map<String, Value>) -> String {
+fn render_fields(map: &Map<String, Value>) -> String {
     let width = map
         .keys()
         .map(|name| name.chars().count())
         .max()
         .unwrap_or(0);
     let mut text = String::new();
-    for (name, value) in ordered(map) {
+    for (name, value) in ordered_fields(map) {
         match value {
-            Value::Array(items) if objects(items).is_some_and(|rows| !rows.is_empty()) => {
-                text.extend(["\n", name, "\n", &render(value), "\n"]);
+            Value::Array(items) if as_objects(items).is_some_and(|rows| !rows.is_empty()) => {
+                text.extend(["\n", name, "\n", &render_value(value), "\n"]);
             }
             Value::Array(items) if items.is_empty() => {
                 let line = format!(
@@ -113,7 +113,7 @@ fn column(map: &Map<String, Value>) -> String {
                 text.push_str(&line);
             }
             _ => {
-                let line = format!("{name:width$}  {}\n", cell(value));
+                let line = format!("{name:width$}  {}\n", render_cell(value));
                 text.push_str(&line);
             }
         }
@@ -121,10 +121,15 @@ fn column(map: &Map<String, Value>) -> String {
     text
 }
 
-fn table(rows: &[&Map<String, Value>]) -> String {
+fn render_table(rows: &[&Map<String, Value>]) -> String {
     let names: Vec<&String> = rows
         .first()
-        .map(|row| ordered(row).into_iter().map(|(name, _)| name).collect())
+        .map(|row| {
+            ordered_fields(row)
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect()
+        })
         .unwrap_or_default();
     let heads = names
         .iter()
@@ -133,14 +138,14 @@ fn table(rows: &[&Map<String, Value>]) -> String {
     for row in rows {
         let cells = names
             .iter()
-            .map(|name| row.get(*name).map_or_else(String::new, cell));
+            .map(|name| row.get(*name).map_or_else(String::new, render_cell));
         lines.push(cells.collect());
     }
-    aligned(&lines)
+    align_columns(&lines)
 }
 
 /// Lines of cells with columns of one width.
-pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
+pub(crate) fn align_columns(lines: &[Vec<String>]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = lines.iter().filter_map(|line| line.get(column));
@@ -157,18 +162,18 @@ pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn cell(value: &Value) -> String {
+fn render_cell(value: &Value) -> String {
     match value {
         Value::Null => "—".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::String(text) => text.replace('\n', " "),
         Value::Number(number) => number.to_string(),
-        Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
+        Value::Array(items) => items.iter().map(render_cell).collect::<Vec<_>>().join(", "),
         Value::Object(map) => {
             let pairs = map
                 .iter()
-                .map(|(name, value)| format!("{name} {}", cell(value)));
+                .map(|(name, value)| format!("{name} {}", render_cell(value)));
             pairs.collect::<Vec<_>>().join(", ")
         }
     }
@@ -176,7 +181,7 @@ fn cell(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::render;
+    use super::render_value;
     use serde_json::json;
 
     #[test]
@@ -186,15 +191,15 @@ mod tests {
             {"id": "20", "name": "bob", "protected": true},
         ]);
         assert_eq!(
-            render(&value),
+            render_value(&value),
             "ID  NAME  PROTECTED\n1   ada   no\n20  bob   yes"
         );
-        assert_eq!(render(&json!([])), "nothing");
+        assert_eq!(render_value(&json!([])), "nothing");
     }
 
     #[test]
     fn a_thing_is_a_column() {
         let value = json!({"id": "1", "urls": ["a", "b"], "until": null});
-        assert_eq!(render(&value), "id     1\nuntil  —\nurls   a, b\n");
+        assert_eq!(render_value(&value), "id     1\nuntil  —\nurls   a, b\n");
     }
 }

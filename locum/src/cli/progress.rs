@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Output;
-use crate::world::Progress;
+use super::OutputOptions;
+use crate::instance::ProgressReporter;
 
 /// A bar, or nothing where nobody watches.
 #[derive(Clone, Debug)]
-pub(crate) struct Bar(ProgressBar);
+pub(crate) struct TerminalProgress(ProgressBar);
 
-impl Bar {
+impl TerminalProgress {
     /// A bar for work that has this name.
-    pub(crate) fn new(output: Output, name: &'static str) -> Self {
-        if !output.is_watched() {
+    pub(crate) fn new(output: OutputOptions, name: &'static str) -> Self {
+        if !output.shows_progress() {
             return Self(ProgressBar::hidden());
         }
         let bar = ProgressBar::new_spinner().with_message(name);
@@ -28,8 +28,8 @@ impl Bar {
     }
 }
 
-impl Progress for Bar {
-    fn at(&self, done: u64, of: Option<u64>) {
+impl ProgressReporter for TerminalProgress {
+    fn report_progress(&self, done: u64, of: Option<u64>) {
         if let Some(total) = of.filter(|total| self.0.length() != Some(*total)) {
             let style = "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
             if let Ok(style) = ProgressStyle::with_template(style) {

@@ -8,10 +8,10 @@ use base::Error;
 use serde_json::Value;
 use store::Tx;
 
-use super::ads::{AccountCommand, show, wrong};
+use super::ads::{AccountCommand, invalid_parameter, show_account};
 
 /// Sets what is given, and nothing else.
-pub(super) fn set(
+pub(super) fn update_account(
     tx: &mut Tx<'_>,
     account: AdsRecord,
     command: &AccountCommand,
@@ -30,35 +30,35 @@ pub(super) fn set(
     else {
         return Ok(Value::Null);
     };
-    let account = opened(account, allow, refuse)?;
-    let account = of_business(account, business.as_deref())?;
-    let account = worded(account, ("estimate", "estimate"), estimate.as_deref())?;
-    let account = worded(account, ("gates", "feature_gates"), gates.as_deref())?;
-    let account = worded(
+    let account = apply_opt_ins(account, allow, refuse)?;
+    let account = apply_business(account, business.as_deref())?;
+    let account = apply_choice(account, ("estimate", "estimate"), estimate.as_deref())?;
+    let account = apply_choice(account, ("gates", "feature_gates"), gates.as_deref())?;
+    let account = apply_choice(
         account,
         ("approval", "approval_status"),
         approval.as_deref(),
     )?;
     let most = MAX_CAMPAIGNS;
-    let account = limited(account, ("campaigns", "campaign_limit"), *campaigns, most)?;
+    let account = apply_limit(account, ("campaigns", "campaign_limit"), *campaigns, most)?;
     let most = MAX_LINE_ITEMS;
-    let account = limited(
+    let account = apply_limit(
         account,
         ("line_items", "line_item_limit"),
         *line_items,
         most,
     )?;
-    keep(tx, account)
+    save_account(tx, account)
 }
 
-fn keep(tx: &mut Tx<'_>, mut account: AdsRecord) -> Result<Value, Error> {
+fn save_account(tx: &mut Tx<'_>, mut account: AdsRecord) -> Result<Value, Error> {
     account.updated_at = tx.now();
     store::records::update(tx, ACCOUNT.name, &account.to_stored())?;
-    show(tx, account)
+    show_account(tx, account)
 }
 
 /// With another limit, if one is given.
-fn limited(
+fn apply_limit(
     mut account: AdsRecord,
     (name, field): (&'static str, &'static str),
     limit: Option<i64>,
@@ -69,14 +69,14 @@ fn limited(
     };
     if !(1..=most).contains(&limit) {
         let message = format!("A limit is one of 1 to {most}");
-        return Err(wrong(name, &limit.to_string(), &message));
+        return Err(invalid_parameter(name, &limit.to_string(), &message));
     }
     account.set(field, limit);
     Ok(account)
 }
 
 /// With one of the words that a field may hold, if one is given.
-fn worded(
+fn apply_choice(
     mut account: AdsRecord,
     (name, field): (&'static str, &'static str),
     word: Option<&str>,
@@ -92,7 +92,7 @@ fn worded(
 }
 
 /// The business that an account belongs to.
-fn of_business(mut account: AdsRecord, business: Option<&str>) -> Result<AdsRecord, Error> {
+fn apply_business(mut account: AdsRecord, business: Option<&str>) -> Result<AdsRecord, Error> {
     let Some(business) = business else {
         return Ok(account);
     };
@@ -104,13 +104,17 @@ fn of_business(mut account: AdsRecord, business: Option<&str>) -> Result<AdsReco
 }
 
 /// What is opened to an account one by one.
-fn opened(mut account: AdsRecord, allow: &[String], refuse: &[String]) -> Result<AdsRecord, Error> {
+fn apply_opt_ins(
+    mut account: AdsRecord,
+    allow: &[String],
+    refuse: &[String],
+) -> Result<AdsRecord, Error> {
     if let Some(unknown) = allow
         .iter()
         .chain(refuse)
         .find(|name| !OPT_IN_FEATURES.contains(&name.as_str()))
     {
-        return Err(wrong(
+        return Err(invalid_parameter(
             "allow",
             unknown,
             &format!("It is one of {}", OPT_IN_FEATURES.join(", ")),

@@ -22,11 +22,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::invite::site;
-use super::options::{self, OptionCommand};
+use super::invite::email_site;
 use super::publishers::{self, CuratedCommand, PublisherCommand};
+use super::targeting_options::{self, OptionCommand};
 use super::{account_settings, find, simulation};
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about advertising.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -181,47 +181,53 @@ pub(crate) enum AccountCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<Value, Error> {
     let command = match command {
         AdsCommand::Account(command) => command,
-        AdsCommand::Publisher(command) => return publishers::publisher(world, command).await,
+        AdsCommand::Publisher(command) => {
+            return publishers::execute_publisher_command(instance, command).await;
+        }
         AdsCommand::Simulate {
             account,
             hours,
             seed,
-        } => return simulation::simulate(world, account, hours, seed).await,
-        AdsCommand::CuratedCategory(command) => return publishers::curated(world, command).await,
-        AdsCommand::Option(command) => return options::execute(world, command).await,
+        } => return simulation::simulate(instance, account, hours, seed).await,
+        AdsCommand::CuratedCategory(command) => {
+            return publishers::execute_curated_command(instance, command).await;
+        }
+        AdsCommand::Option(command) => return targeting_options::execute(instance, command).await,
     };
     match command {
         AccountCommand::List { user } => {
-            let read = world.store.read(move |tx| list(tx, &user));
+            let read = instance.store.read(move |tx| list_user_accounts(tx, &user));
             read.await
         }
         AccountCommand::Recommend {
             account,
             dismiss: None,
-        } => recommend(world, account).await,
+        } => recommend_for_account(instance, account).await,
         AccountCommand::Show { account } => {
-            let read = world.store.read(move |tx| {
-                let account = account_of(tx, &account)?;
-                show(tx, account)
+            let read = instance.store.read(move |tx| {
+                let account = find_account(tx, &account)?;
+                show_account(tx, account)
             });
             read.await
         }
         AccountCommand::Promote { account, user } => {
-            let site = site(world)?;
-            let promote = move |tx: &mut Tx<'_>| promote(tx, &site, &account, &user);
-            world.store.write(promote).await
+            let site = email_site(instance)?;
+            let promote = move |tx: &mut Tx<'_>| allow_promotion(tx, &site, &account, &user);
+            instance.store.write(promote).await
         }
         change => {
-            let changed = world.store.write(move |tx| act(tx, &change));
+            let changed = instance
+                .store
+                .write(move |tx| execute_account_command(tx, &change));
             changed.await
         }
     }
 }
 
-fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
+fn execute_account_command(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
     match command {
         AccountCommand::Create {
             name,
@@ -236,7 +242,7 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
                 industry_type: industry.clone(),
                 sandbox: *sandbox,
             };
-            create(tx, user, &new)
+            create_account(tx, user, &new)
         }
         AccountCommand::Role {
             account,
@@ -244,10 +250,10 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
             role,
             composer,
         } => {
-            let account = account_of(tx, account)?;
+            let account = find_account(tx, account)?;
             let user = find::user(tx, user)?;
-            grant(tx, &account, user.id, role.as_deref(), *composer)?;
-            show(tx, account)
+            grant_role(tx, &account, user.id, role.as_deref(), *composer)?;
+            show_account(tx, account)
         }
         AccountCommand::Feature {
             account,
@@ -255,17 +261,17 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
             remove,
         } => change_features(tx, account, add, remove),
         AccountCommand::Recommend { account, dismiss } => {
-            let account = account_of(tx, account)?;
-            dismissed(tx, &account, dismiss.as_deref().unwrap_or_default())?;
-            show(tx, account)
+            let account = find_account(tx, account)?;
+            dismiss_recommendation(tx, &account, dismiss.as_deref().unwrap_or_default())?;
+            show_account(tx, account)
         }
         AccountCommand::Funding { account, .. } => {
-            let account = account_of(tx, account)?;
-            fund(tx, account, command)
+            let account = find_account(tx, account)?;
+            add_funding_instrument(tx, account, command)
         }
         AccountCommand::Set { account, .. } => {
-            let account = account_of(tx, account)?;
-            account_settings::set(tx, account, command)
+            let account = find_account(tx, account)?;
+            account_settings::update_account(tx, account, command)
         }
         AccountCommand::List { .. }
         | AccountCommand::Show { .. }
@@ -273,23 +279,28 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
     }
 }
 
-fn create(tx: &mut Tx<'_>, user: &str, new: &NewAdsAccount) -> Result<Value, Error> {
+fn create_account(tx: &mut Tx<'_>, user: &str, new: &NewAdsAccount) -> Result<Value, Error> {
     let user = find::user(tx, user)?;
     if !AccountTimeZone::is_known(&new.timezone) {
         let message = format!("No time zone is called {}", new.timezone);
-        return Err(wrong("timezone", &new.timezone, &message));
+        return Err(invalid_parameter("timezone", &new.timezone, &message));
     }
     let made = accounts::insert(tx, user.id, new)?;
-    show(tx, made)
+    show_account(tx, made)
 }
 
 /// Lets an account promote a user's posts; the user is told of it, once.
-fn promote(tx: &mut Tx<'_>, site: &EmailSite, account: &str, user: &str) -> Result<Value, Error> {
-    let account = account_of(tx, account)?;
+fn allow_promotion(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    account: &str,
+    user: &str,
+) -> Result<Value, Error> {
+    let account = find_account(tx, account)?;
     let user = find::user(tx, user)?;
     let mut desk = AccountContext::new_for_operator(tx, user.id, account.clone());
     if promotable_users::find_by_user(&mut desk, user.id)?.is_some() {
-        return show(tx, account);
+        return show_account(tx, account);
     }
     promotable_users::add(&mut desk, user.id, "REPOSTS_ONLY")?;
     let by = promotable_users::find_own_user(&mut desk)?;
@@ -306,10 +317,10 @@ fn promote(tx: &mut Tx<'_>, site: &EmailSite, account: &str, user: &str) -> Resu
     );
     let told = ("Your posts may be promoted", text.as_str());
     notifications::notify_user_by_email(tx, site, user.id, told)?;
-    show(tx, account)
+    show_account(tx, account)
 }
 
-fn grant(
+fn grant_role(
     tx: &mut Tx<'_>,
     account: &AdsRecord,
     user: UserId,
@@ -322,14 +333,18 @@ fn grant(
     };
     let role = AdsRole::parse(name).ok_or_else(|| {
         let names: Vec<&str> = AdsRole::ALL.iter().map(|role| role.name()).collect();
-        wrong(
+        invalid_parameter(
             "role",
             name,
             &format!("A role is one of {}", names.join(", ")),
         )
     })?;
     if composes && !role.may_compose_posts() {
-        return Err(wrong("composer", name, &format!("A {name} makes no posts")));
+        return Err(invalid_parameter(
+            "composer",
+            name,
+            &format!("A {name} makes no posts"),
+        ));
     }
     ads::account_roles::grant_role(tx, &by, account, user, (role, composes))
 }
@@ -340,13 +355,13 @@ fn change_features(
     add: &[String],
     remove: &[String],
 ) -> Result<Value, Error> {
-    let account = account_of(tx, account)?;
+    let account = find_account(tx, account)?;
     if let Some(unknown) = add
         .iter()
         .chain(remove)
         .find(|key| !features::ALL_FEATURES.contains(&key.as_str()))
     {
-        return Err(wrong(
+        return Err(invalid_parameter(
             "feature",
             unknown,
             &format!("No feature is called {unknown}"),
@@ -362,11 +377,15 @@ fn change_features(
     let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
     features::set(&mut desk, all)?;
     let id = desk.account_id()?;
-    let account = accounts::find(tx, id)?.ok_or_else(|| find::unknown("account", ""))?;
-    show(tx, account)
+    let account = accounts::find(tx, id)?.ok_or_else(|| find::not_found("account", ""))?;
+    show_account(tx, account)
 }
 
-fn fund(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result<Value, Error> {
+fn add_funding_instrument(
+    tx: &mut Tx<'_>,
+    account: AdsRecord,
+    command: &AccountCommand,
+) -> Result<Value, Error> {
     let AccountCommand::Funding {
         kind,
         currency,
@@ -404,77 +423,79 @@ fn fund(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result
     let owner = UserId::new(0);
     let mut desk = AccountContext::new_for_operator(tx, owner, account);
     let made = engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
-    spoken(&mut desk, &made)
+    render_record(&mut desk, &made)
 }
 
 /// Looks for what could do better of what an account pays for.
-async fn recommend(world: &World, account: String) -> Result<Value, Error> {
-    let adviser = adviser(world)?;
+async fn recommend_for_account(instance: &Instance, account: String) -> Result<Value, Error> {
+    let adviser = recommendation_engine(instance)?;
     let find = move |tx: &mut Tx<'_>| {
-        let account = account_of(tx, &account)?;
+        let account = find_account(tx, &account)?;
         let instruments = ads::recommendations::funding_instrument_ids(tx, account.id)?;
         Ok((account, instruments))
     };
-    let (account, instruments) = world.store.read(find).await?;
+    let (account, instruments) = instance.store.read(find).await?;
     for id in instruments {
-        advise(world, &adviser, id, false).await?;
+        recommend_for_instrument(instance, &adviser, id, false).await?;
     }
-    let shown = world.store.read(move |tx| show(tx, account.clone()));
+    let shown = instance
+        .store
+        .read(move |tx| show_account(tx, account.clone()));
     shown.await
 }
 
 /// Who looks for what could do better.
-pub(crate) fn adviser(world: &World) -> Result<RecommendationEngine, Error> {
+pub(crate) fn recommendation_engine(instance: &Instance) -> Result<RecommendationEngine, Error> {
     Ok(RecommendationEngine {
-        evaluator: Arc::clone(&world.evaluator),
-        config: world.settings.ads.clone(),
-        site: site(world)?,
+        evaluator: Arc::clone(&instance.evaluator),
+        config: instance.settings.ads.clone(),
+        site: email_site(instance)?,
     })
 }
 
 /// Looks at what a funding instrument pays for, and says what could do better.
-pub(crate) async fn advise(
-    world: &World,
+pub(crate) async fn recommend_for_instrument(
+    instance: &Instance,
     adviser: &RecommendationEngine,
     id: i64,
     due: bool,
 ) -> Result<(), Error> {
     let looks = adviser.clone();
-    let found = world
+    let found = instance
         .store
         .read(move |tx| looks.find_improvements(tx, id))
         .await?;
     let says = adviser.clone();
-    let say = world
+    let say = instance
         .store
         .write(move |tx| says.publish_findings(tx, id, due, &found));
     say.await
 }
 
 /// Turns a recommendation down.
-fn dismissed(tx: &mut Tx<'_>, account: &AdsRecord, text: &str) -> Result<(), Error> {
+fn dismiss_recommendation(tx: &mut Tx<'_>, account: &AdsRecord, text: &str) -> Result<(), Error> {
     let id = IdFormat::Twelve.parse("dismiss", text).unwrap_or(-1);
     let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
     if ads::recommendations::dismiss(&mut desk, id)? {
         return Ok(());
     }
-    Err(find::unknown("recommendation", text))
+    Err(find::not_found("recommendation", text))
 }
 
-pub(super) fn wrong(name: &'static str, value: &str, message: &str) -> Error {
+pub(super) fn invalid_parameter(name: &'static str, value: &str, message: &str) -> Error {
     Refusal::invalid_parameter(name, value, message).into()
 }
 
-pub(super) fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<AdsRecord, Error> {
+pub(super) fn find_account(tx: &mut Tx<'_>, text: &str) -> Result<AdsRecord, Error> {
     let id = IdFormat::Short.parse("account", text).ok();
     let found = match id {
         Some(id) => accounts::find(tx, id)?,
         None => None,
     };
-    found.ok_or_else(|| find::unknown("account", text))
+    found.ok_or_else(|| find::not_found("account", text))
 }
 
-fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Error> {
+fn list_user_accounts(tx: &mut Tx<'_>, user: &str) -> Result<Value, Error> {
     let user = find::user(tx, user)?;
     let mut rows = Vec::new();
     for access in store::ads::list_access_by_user(tx, user.id)? {
@@ -491,7 +512,7 @@ fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Error> {
     Ok(rows.into())
 }
 
-pub(super) fn show(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value, Error> {
+pub(super) fn show_account(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value, Error> {
     let roles: Vec<Value> = store::ads::list_access_by_account(tx, account.id)?
         .iter()
         .map(|access| {
@@ -522,7 +543,7 @@ pub(super) fn show(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value, Error> 
             json!({ "user": user, "type": one.text("promotable_user_type") })
         })
         .collect();
-    let mut shown = spoken(&mut desk, &account)?;
+    let mut shown = render_record(&mut desk, &account)?;
     if let Some(members) = shown.as_object_mut() {
         members.insert("sandbox".to_owned(), sandbox.into());
         members.insert("features".to_owned(), features.into());
@@ -536,7 +557,7 @@ pub(super) fn show(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value, Error> 
     Ok(shown)
 }
 
-fn spoken(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Value, Error> {
+fn render_record(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Value, Error> {
     let text = engine::render_record(desk, record)?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }

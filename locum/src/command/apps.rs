@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{audit, find};
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about applications.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AppCommand {
     /// Registers an app; its keys are shown once
-    Create(NewApp),
+    Create(NewAppArgs),
     /// Lists apps
     List {
         /// Of this user only: @username or id
@@ -51,7 +51,7 @@ pub(crate) enum AppCommand {
         kind: String,
     },
     /// Sets the tier of an app, and what it is entitled to beyond or short of it
-    Access(Access),
+    Access(AppAccessArgs),
     /// Deletes an app with all its tokens
     Delete {
         /// Id, API key, client id or name
@@ -62,7 +62,7 @@ pub(crate) enum AppCommand {
 /// What an app may use.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Access {
+pub(crate) struct AppAccessArgs {
     /// Id, API key, client id or name
     app: String,
     /// self-serve or enterprise, with all that comes with it
@@ -79,7 +79,7 @@ pub(crate) struct Access {
 /// A new app.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct NewApp {
+pub(crate) struct NewAppArgs {
     /// Its name, shown to people
     name: String,
     /// Who registers it: @username or id
@@ -112,20 +112,24 @@ pub(crate) struct NewApp {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value, Error> {
-    let store = &world.store;
+pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<Value, Error> {
+    let store = &instance.store;
     match command {
-        AppCommand::Create(new) => store.write(move |tx| create(tx, &new)).await,
-        AppCommand::List { owner } => store.read(move |tx| list(tx, owner.as_deref())).await,
+        AppCommand::Create(new) => store.write(move |tx| create_app(tx, &new)).await,
+        AppCommand::List { owner } => store.read(move |tx| list_apps(tx, owner.as_deref())).await,
         AppCommand::Keys { app } => {
             let found = store.read(move |tx| find::app(tx, &app)).await;
-            found.map(|app| speak(&app))
+            found.map(|app| render_app(&app))
         }
-        AppCommand::Rotate { app, which } => store.write(move |tx| rotate(tx, &app, &which)).await,
+        AppCommand::Rotate { app, which } => {
+            store
+                .write(move |tx| rotate_credential(tx, &app, &which))
+                .await
+        }
         AppCommand::Callbacks { app, urls } => {
             let changed = store.write(move |tx| {
                 let id = find::app(tx, &app)?.id;
-                note(
+                record_audit(
                     tx,
                     Act::APP_UPDATE,
                     id,
@@ -133,25 +137,25 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
                 )?;
                 apps::set_callback_urls(tx, id, &urls)
             });
-            changed.await.map(|app| speak(&app))
+            changed.await.map(|app| render_app(&app))
         }
         AppCommand::Type { app, kind } => {
             let changed = store.write(move |tx| {
                 let id = find::app(tx, &app)?.id;
-                note(tx, Act::APP_UPDATE, id, &json!({"changed": ["kind"]}))?;
-                apps::set_client_kind(tx, id, word("kind", &kind)?)
+                record_audit(tx, Act::APP_UPDATE, id, &json!({"changed": ["kind"]}))?;
+                apps::set_client_kind(tx, id, parse_word("kind", &kind)?)
             });
-            changed.await.map(|app| speak(&app))
+            changed.await.map(|app| render_app(&app))
         }
         AppCommand::Access(asked) => {
             let changed = store.write(move |tx| set_access(tx, &asked));
-            changed.await.map(|app| speak(&app))
+            changed.await.map(|app| render_app(&app))
         }
         AppCommand::Delete { app } => {
             let deleted = store.write(move |tx| {
                 let found = find::app(tx, &app)?;
                 apps::delete(tx, found.id)?;
-                note(tx, Act::APP_DELETE, found.id, &json!({"name": found.name}))?;
+                record_audit(tx, Act::APP_DELETE, found.id, &json!({"name": found.name}))?;
                 Ok(found)
             });
             let app = deleted.await?;
@@ -161,17 +165,22 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
 }
 
 /// Notes what was done to an app.
-fn note(tx: &mut store::Tx<'_>, kind: Act, app: AppId, detail: &Value) -> Result<(), Error> {
-    Ok(audit::note(tx, kind, Some(app), detail)?)
+fn record_audit(
+    tx: &mut store::Tx<'_>,
+    kind: Act,
+    app: AppId,
+    detail: &Value,
+) -> Result<(), Error> {
+    Ok(audit::record(tx, kind, Some(app), detail)?)
 }
 
-fn create(tx: &mut store::Tx<'_>, new: &NewApp) -> Result<Value, Error> {
+fn create_app(tx: &mut store::Tx<'_>, new: &NewAppArgs) -> Result<Value, Error> {
     let new = apps::AppRegistration {
         name: new.name.clone(),
         owner_id: find::user(tx, &new.owner)?.id,
-        kind: word("kind", &new.kind)?,
-        permission: word("permission", &new.permission)?,
-        access_level: word("access_level", &new.access_level)?,
+        kind: parse_word("kind", &new.kind)?,
+        permission: parse_word("permission", &new.permission)?,
+        access_level: parse_word("access_level", &new.access_level)?,
         callback_urls: new.callbacks.clone(),
         description: new.description.clone(),
         website_url: new.website.clone(),
@@ -179,15 +188,15 @@ fn create(tx: &mut store::Tx<'_>, new: &NewApp) -> Result<Value, Error> {
         sign_in: new.sign_in,
     };
     let (app, keys) = apps::create(tx, &new)?;
-    note(tx, Act::APP_CREATE, app.id, &json!({"name": app.name}))?;
-    let mut value = speak(&app);
+    record_audit(tx, Act::APP_CREATE, app.id, &json!({"name": app.name}))?;
+    let mut value = render_app(&app);
     if let Some(map) = value.as_object_mut() {
-        map.extend(secrets(&keys, None));
+        map.extend(issued_secrets(&keys, None));
     }
     Ok(value)
 }
 
-fn list(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Error> {
+fn list_apps(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Error> {
     let owner = match owner {
         Some(text) => Some(find::user(tx, text)?.id),
         None => None,
@@ -206,12 +215,12 @@ fn list(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Error> {
     Ok(rows.iter().map(row).collect())
 }
 
-fn set_access(tx: &mut store::Tx<'_>, asked: &Access) -> Result<App, Error> {
+fn set_access(tx: &mut store::Tx<'_>, asked: &AppAccessArgs) -> Result<App, Error> {
     let level = asked.level.as_deref();
     let access = apps::AppAccessChange {
-        level: level.map(|level| word("level", level)).transpose()?,
-        granted: entitlements("allow", &asked.allow)?,
-        withdrawn: entitlements("refuse", &asked.refuse)?,
+        level: level.map(|level| parse_word("level", level)).transpose()?,
+        granted: parse_entitlements("allow", &asked.allow)?,
+        withdrawn: parse_entitlements("refuse", &asked.refuse)?,
     };
     let id = find::app(tx, &asked.app)?.id;
     let app = apps::set_access(tx, id, &access)?;
@@ -220,11 +229,11 @@ fn set_access(tx: &mut store::Tx<'_>, asked: &Access) -> Result<App, Error> {
         "access_level": app.access_level,
         "entitlements": app.entitlements,
     });
-    note(tx, Act::APP_UPDATE, id, &detail)?;
+    record_audit(tx, Act::APP_UPDATE, id, &detail)?;
     Ok(app)
 }
 
-fn entitlements(flag: &'static str, names: &[String]) -> Result<Vec<Entitlement>, Refusal> {
+fn parse_entitlements(flag: &'static str, names: &[String]) -> Result<Vec<Entitlement>, Refusal> {
     let known = |name: &String| {
         Entitlement::parse(name).ok_or_else(|| {
             let all = Entitlement::ALL.map(Entitlement::name).join(", ");
@@ -235,7 +244,7 @@ fn entitlements(flag: &'static str, names: &[String]) -> Result<Vec<Entitlement>
     names.iter().map(known).collect()
 }
 
-fn rotate(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Value, Error> {
+fn rotate_credential(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Value, Error> {
     let which = match word {
         "api" => AppCredentialKind::Api,
         "bearer" => AppCredentialKind::Bearer,
@@ -247,16 +256,16 @@ fn rotate(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Value, Error>
     };
     let app = find::app(tx, app)?;
     let keys = apps::rotate_credential(tx, app.id, which)?;
-    note(tx, Act::APP_ROTATE, app.id, &json!({"credential": word}))?;
+    record_audit(tx, Act::APP_ROTATE, app.id, &json!({"credential": word}))?;
     let mut value = json!({"id": app.id.to_string(), "name": app.name});
     if let Some(map) = value.as_object_mut() {
-        map.extend(secrets(&keys, Some(which)));
+        map.extend(issued_secrets(&keys, Some(which)));
     }
     Ok(value)
 }
 
 /// Secrets that are shown once: all of them, or the one that was made anew.
-fn secrets(
+fn issued_secrets(
     keys: &AppCredentials,
     which: Option<AppCredentialKind>,
 ) -> serde_json::Map<String, Value> {
@@ -283,7 +292,7 @@ fn secrets(
     map
 }
 
-fn speak(app: &App) -> Value {
+fn render_app(app: &App) -> Value {
     json!({
         "id": app.id.to_string(),
         "name": app.name,
@@ -303,7 +312,7 @@ fn speak(app: &App) -> Value {
 }
 
 /// Reads one of a few words.
-pub(super) fn word<T: FromStr<Err = Fault>>(
+pub(super) fn parse_word<T: FromStr<Err = Fault>>(
     parameter: &'static str,
     text: &str,
 ) -> Result<T, Refusal> {

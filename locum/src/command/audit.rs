@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::execute::new_file;
+use super::execute::ensure_new_file;
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be asked of the record.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -42,10 +42,10 @@ pub(crate) enum AuditCommand {
 }
 
 /// Entries that are read at once.
-const PAGE: i64 = 1000;
+const EXPORT_PAGE_SIZE: i64 = 1000;
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: AuditCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: AuditCommand) -> Result<Value, Error> {
     match command {
         AuditCommand::List {
             user,
@@ -53,42 +53,42 @@ pub(super) async fn execute(world: &World, command: AuditCommand) -> Result<Valu
             before,
             limit,
         } => {
-            let read = world.store.read(move |tx| {
+            let read = instance.store.read(move |tx| {
                 let filter = AuditFilter {
-                    actor: who(tx, user.as_deref())?,
-                    app: which(tx, app.as_deref())?,
+                    actor: find_actor(tx, user.as_deref())?,
+                    app: find_app_id(tx, app.as_deref())?,
                     before,
                 };
-                Ok::<_, Error>(audit::list(tx, filter, limit.clamp(1, PAGE))?)
+                Ok::<_, Error>(audit::list(tx, filter, limit.clamp(1, EXPORT_PAGE_SIZE))?)
             });
-            Ok(read.await?.iter().map(speak).collect())
+            Ok(read.await?.iter().map(render_entry).collect())
         }
-        AuditCommand::Export { file } => export(world, &file).await,
+        AuditCommand::Export { file } => export_entries(instance, &file).await,
     }
 }
 
-fn who(tx: &mut Tx<'_>, user: Option<&str>) -> Result<Option<UserId>, Error> {
+fn find_actor(tx: &mut Tx<'_>, user: Option<&str>) -> Result<Option<UserId>, Error> {
     user.map(|text| Ok(find::user(tx, text)?.id)).transpose()
 }
 
-fn which(tx: &mut Tx<'_>, app: Option<&str>) -> Result<Option<AppId>, Error> {
+fn find_app_id(tx: &mut Tx<'_>, app: Option<&str>) -> Result<Option<AppId>, Error> {
     app.map(|text| Ok(find::app(tx, text)?.id)).transpose()
 }
 
-async fn export(world: &World, path: &Path) -> Result<Value, Error> {
-    new_file(path)?;
+async fn export_entries(instance: &Instance, path: &Path) -> Result<Value, Error> {
+    ensure_new_file(path)?;
     let file = File::create_new(path).map_err(Fault::context("making the file"))?;
     let mut out = BufWriter::new(file);
     let (mut last, mut lines) = (0, 0_u64);
     loop {
-        let read = world
+        let read = instance
             .store
-            .read(move |tx| Ok::<_, Error>(audit::list_after(tx, last, PAGE)?));
+            .read(move |tx| Ok::<_, Error>(audit::list_after(tx, last, EXPORT_PAGE_SIZE)?));
         let page = read.await?;
         let Some(end) = page.last() else { break };
         last = end.seq;
         for entry in &page {
-            writeln!(out, "{}", speak(entry)).map_err(Fault::context("writing the file"))?;
+            writeln!(out, "{}", render_entry(entry)).map_err(Fault::context("writing the file"))?;
             lines += 1;
         }
     }
@@ -99,7 +99,7 @@ async fn export(world: &World, path: &Path) -> Result<Value, Error> {
     Ok(json!({"file": path, "lines": lines}))
 }
 
-fn speak(entry: &AuditEntry) -> Value {
+fn render_entry(entry: &AuditEntry) -> Value {
     let actor = match entry.actor {
         Some(user) => Value::from(user.to_string()),
         None if entry.operator => Value::from("operator"),
@@ -118,7 +118,7 @@ fn speak(entry: &AuditEntry) -> Value {
 }
 
 /// Notes what an operator does, in the transaction that does it.
-pub(super) fn note(
+pub(super) fn record(
     tx: &mut Tx<'_>,
     kind: AuditAction,
     app: Option<AppId>,
@@ -128,7 +128,11 @@ pub(super) fn note(
 }
 
 /// The same of what is no transaction.
-pub(super) async fn noted(world: &World, kind: AuditAction, detail: Value) -> Result<(), Error> {
-    let note = move |tx: &mut Tx<'_>| Ok(note(tx, kind, None, &detail)?);
-    world.store.write(note).await
+pub(super) async fn record_separately(
+    instance: &Instance,
+    kind: AuditAction,
+    detail: Value,
+) -> Result<(), Error> {
+    let note = move |tx: &mut Tx<'_>| Ok(record(tx, kind, None, &detail)?);
+    instance.store.write(note).await
 }

@@ -9,7 +9,7 @@ use store::Tx;
 use store::communities::Community;
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about communities.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -74,7 +74,10 @@ pub(crate) enum CommunityCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: CommunityCommand) -> Result<Value, Error> {
+pub(super) async fn execute(
+    instance: &Instance,
+    command: CommunityCommand,
+) -> Result<Value, Error> {
     match command {
         CommunityCommand::Create {
             name,
@@ -89,56 +92,58 @@ pub(super) async fn execute(world: &World, command: CommunityCommand) -> Result<
                 access,
                 join_policy,
             };
-            let made = world.store.write(move |tx| {
+            let made = instance.store.write(move |tx| {
                 let owner = find::user(tx, &owner)?;
                 communities::create(tx, owner.id, &new)
             });
-            Ok(speak(&made.await?))
+            Ok(render_community(&made.await?))
         }
         CommunityCommand::List { after, limit } => {
-            let after = after.map_or(Ok(0), |text| number(&text))?;
-            let read = world
+            let after = after.map_or(Ok(0), |text| parse_id(&text))?;
+            let read = instance
                 .store
                 .read(move |tx| Ok(store::communities::list(tx, after, limit)?));
-            Ok(read.await?.iter().map(speak).collect())
+            Ok(read.await?.iter().map(render_community).collect())
         }
         CommunityCommand::Show { community } => {
-            let id = number(&community)?;
-            let read = world.store.read(move |tx| communities::find(tx, id));
-            Ok(speak(&read.await?))
+            let id = parse_id(&community)?;
+            let read = instance.store.read(move |tx| communities::find(tx, id));
+            Ok(render_community(&read.await?))
         }
-        CommunityCommand::Members { community, limit } => members(world, &community, limit).await,
+        CommunityCommand::Members { community, limit } => {
+            list_members(instance, &community, limit).await
+        }
         CommunityCommand::Join {
             community,
             user,
             approved,
         } => {
             let join = move |tx: &mut Tx<'_>, id, user| communities::join(tx, id, user, approved);
-            change(world, &community, user, join).await
+            change_membership(instance, &community, user, join).await
         }
         CommunityCommand::Leave { community, user } => {
-            change(world, &community, user, communities::leave).await
+            change_membership(instance, &community, user, communities::leave).await
         }
     }
 }
 
-async fn change(
-    world: &World,
+async fn change_membership(
+    instance: &Instance,
     community: &str,
     user: String,
     act: impl Fn(&mut Tx<'_>, i64, UserId) -> Result<Community, Error> + Send + 'static,
 ) -> Result<Value, Error> {
-    let id = number(community)?;
-    let changed = world.store.write(move |tx| {
+    let id = parse_id(community)?;
+    let changed = instance.store.write(move |tx| {
         let user = find::user(tx, &user)?;
         act(tx, id, user.id)
     });
-    Ok(speak(&changed.await?))
+    Ok(render_community(&changed.await?))
 }
 
-async fn members(world: &World, community: &str, limit: i64) -> Result<Value, Error> {
-    let id = number(community)?;
-    let read = world.store.read(move |tx| {
+async fn list_members(instance: &Instance, community: &str, limit: i64) -> Result<Value, Error> {
+    let id = parse_id(community)?;
+    let read = instance.store.read(move |tx| {
         communities::find(tx, id)?;
         let members = store::communities::list_members(tx, id, 0, limit)?;
         let ids: Vec<UserId> = members.iter().map(|(_, user)| *user).collect();
@@ -152,13 +157,13 @@ async fn members(world: &World, community: &str, limit: i64) -> Result<Value, Er
     read.await
 }
 
-fn number(text: &str) -> Result<i64, Error> {
+fn parse_id(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
     id.map(Id::get)
-        .ok_or_else(|| find::unknown("community", text))
+        .ok_or_else(|| find::not_found("community", text))
 }
 
-fn speak(community: &Community) -> Value {
+fn render_community(community: &Community) -> Value {
     json!({
         "id": community.id.to_string(),
         "name": community.name,

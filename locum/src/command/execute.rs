@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use store::integrity;
 
 use super::{
-    Command, ads, apps, audit, backup, communities, export, follows, import, invite, keys,
+    AdminCommand, ads, apps, audit, backup, communities, export, follows, import, invite, keys,
     messages, news, notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users,
     webhooks,
 };
-use crate::exit::{Exit, words};
-use crate::world::{Silent, World};
+use crate::command_error::{CommandError, refusal_text};
+use crate::instance::{Instance, NoProgress};
 
 /// What a server answers to a command that was sent to it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Answer {
+pub(crate) enum CommandAnswer {
     /// It was done; this came of it.
     Done(Value),
     /// It was not: the sentence.
@@ -27,69 +27,71 @@ pub(crate) enum Answer {
 }
 
 /// Does what a command says.
-pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, Error> {
+pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Result<Value, Error> {
     match command {
-        Command::User(command) => users::execute(world, command).await,
-        Command::Follow(command) => follows::execute(world, command).await,
-        Command::Post(command) => posts::execute(world, command).await,
-        Command::Poll(command) => polls::execute(world, command).await,
-        Command::Community(command) => communities::execute(world, command).await,
-        Command::Note(command) => notes::execute(world, command).await,
-        Command::News(command) => news::execute(world, command).await,
-        Command::Place(command) => places::execute(world, command).await,
-        Command::App(command) => apps::execute(world, command).await,
-        Command::Ads(command) => ads::execute(world, command).await,
-        Command::Token(command) => tokens::execute(world, command).await,
-        Command::Invite(invite) => invite::execute(world, invite).await,
-        Command::Audit(command) => audit::execute(world, command).await,
-        Command::Space(command) => spaces::execute(world, command).await,
-        Command::Message(command) => messages::execute(world, command).await,
-        Command::Webhook(command) => webhooks::execute(world, command).await,
-        Command::Trigger(trigger) => trigger::execute(world, trigger).await,
-        Command::Sign(command) => sign::execute(world, command).await,
-        Command::Import(command) => {
-            let report = import::execute(world, command).await;
-            transferred(world, AuditAction::DATA_IMPORT, report).await
+        AdminCommand::User(command) => users::execute(instance, command).await,
+        AdminCommand::Follow(command) => follows::execute(instance, command).await,
+        AdminCommand::Post(command) => posts::execute(instance, command).await,
+        AdminCommand::Poll(command) => polls::execute(instance, command).await,
+        AdminCommand::Community(command) => communities::execute(instance, command).await,
+        AdminCommand::Note(command) => notes::execute(instance, command).await,
+        AdminCommand::News(command) => news::execute(instance, command).await,
+        AdminCommand::Place(command) => places::execute(instance, command).await,
+        AdminCommand::App(command) => apps::execute(instance, command).await,
+        AdminCommand::Ads(command) => ads::execute(instance, command).await,
+        AdminCommand::Token(command) => tokens::execute(instance, command).await,
+        AdminCommand::Invite(invite) => invite::execute(instance, invite).await,
+        AdminCommand::Audit(command) => audit::execute(instance, command).await,
+        AdminCommand::Space(command) => spaces::execute(instance, command).await,
+        AdminCommand::Message(command) => messages::execute(instance, command).await,
+        AdminCommand::Webhook(command) => webhooks::execute(instance, command).await,
+        AdminCommand::Trigger(trigger) => trigger::execute(instance, trigger).await,
+        AdminCommand::Sign(command) => sign::execute(instance, command).await,
+        AdminCommand::Import(command) => {
+            let report = import::execute(instance, command).await;
+            audit_transfer(instance, AuditAction::DATA_IMPORT, report).await
         }
-        Command::Export(command) => {
-            let report = export::execute(world, &command).await;
-            transferred(world, AuditAction::DATA_EXPORT, report).await
+        AdminCommand::Export(command) => {
+            let report = export::execute(instance, &command).await;
+            audit_transfer(instance, AuditAction::DATA_EXPORT, report).await
         }
-        Command::Backup(command) => {
-            let report = backup::execute(world, &command).await;
-            transferred(world, AuditAction::DATA_BACKUP, report).await
+        AdminCommand::Backup(command) => {
+            let report = backup::execute(instance, &command).await;
+            audit_transfer(instance, AuditAction::DATA_BACKUP, report).await
         }
-        Command::Keys(command) => keys::execute(world, command).await,
-        Command::Fsck => check(world).await,
-        Command::Reindex => reindex::execute(world).await,
+        AdminCommand::Keys(command) => keys::execute(instance, command).await,
+        AdminCommand::Fsck => check_consistency(instance).await,
+        AdminCommand::Reindex => reindex::execute(instance).await,
     }
 }
 
 /// What a transfer came to, noted if it was done.
-async fn transferred(
-    world: &World,
+async fn audit_transfer(
+    instance: &Instance,
     kind: AuditAction,
     report: Result<Value, Error>,
 ) -> Result<Value, Error> {
     let report = report?;
-    audit::noted(world, kind, Value::Null).await?;
+    audit::record_separately(instance, kind, Value::Null).await?;
     Ok(report)
 }
 
 /// Does what the bytes of a request to the control interface say.
-pub(crate) async fn answer(world: World, body: &[u8]) -> Value {
-    let world = World {
-        progress: Arc::new(Silent),
-        ..world
+pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
+    let instance = Instance {
+        progress: Arc::new(NoProgress),
+        ..instance
     };
-    let answer = match serde_json::from_slice::<Command>(body) {
-        Err(error) => Answer::Refused(format!("not a command that this version knows: {error}")),
-        Ok(command) => match Box::pin(execute(&world, command)).await {
-            Ok(value) => Answer::Done(value),
-            Err(Error::Refused(refusal)) => Answer::Refused(words(&refusal)),
+    let answer = match serde_json::from_slice::<AdminCommand>(body) {
+        Err(error) => {
+            CommandAnswer::Refused(format!("not a command that this version knows: {error}"))
+        }
+        Ok(command) => match Box::pin(execute(&instance, command)).await {
+            Ok(value) => CommandAnswer::Done(value),
+            Err(Error::Refused(refusal)) => CommandAnswer::Refused(refusal_text(&refusal)),
             Err(Error::Failed(fault)) => {
                 tracing::error!(%fault, "a command failed");
-                Answer::Refused(fault.to_string())
+                CommandAnswer::Refused(fault.to_string())
             }
         },
     };
@@ -97,8 +99,8 @@ pub(crate) async fn answer(world: World, body: &[u8]) -> Value {
 }
 
 /// Counts everything again and compares, and looks at every page of the file.
-pub(crate) async fn check(world: &World) -> Result<Value, Error> {
-    let found = world
+pub(crate) async fn check_consistency(instance: &Instance) -> Result<Value, Error> {
+    let found = instance
         .store
         .read(|tx| Ok(integrity::find_mismatches(tx)?))
         .await?;
@@ -111,13 +113,13 @@ pub(crate) async fn check(world: &World) -> Result<Value, Error> {
         })
     });
     let differences: Vec<Value> = rows.collect();
-    let damage = world.store.check_integrity().await?;
+    let damage = instance.store.check_integrity().await?;
     let sound = differences.is_empty() && damage.is_empty();
     Ok(json!({"sound": sound, "differences": differences, "damage": damage}))
 }
 
 /// A file that a command names, where the command runs; it does not take another's place.
-pub(super) fn new_file(path: &std::path::Path) -> Result<(), Error> {
+pub(super) fn ensure_new_file(path: &std::path::Path) -> Result<(), Error> {
     if path.exists() {
         let message = format!("{} is there already", path.display());
         return Err(Refusal::invalid_parameter("file", path.display(), message).into());
@@ -126,11 +128,11 @@ pub(super) fn new_file(path: &std::path::Path) -> Result<(), Error> {
 }
 
 /// The answer of another process.
-impl From<Answer> for Result<Value, Exit> {
-    fn from(answer: Answer) -> Self {
+impl From<CommandAnswer> for Result<Value, CommandError> {
+    fn from(answer: CommandAnswer) -> Self {
         match answer {
-            Answer::Done(value) => Ok(value),
-            Answer::Refused(message) => Err(Exit::Failed(message)),
+            CommandAnswer::Done(value) => Ok(value),
+            CommandAnswer::Refused(message) => Err(CommandError::Failed(message)),
         }
     }
 }

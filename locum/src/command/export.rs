@@ -9,13 +9,13 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::execute::new_file;
-use super::import::ended;
-use crate::world::World;
+use super::execute::ensure_new_file;
+use super::import::transfer_error;
+use crate::instance::Instance;
 
 /// Where the lines go.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Export {
+pub(crate) struct ExportArgs {
     /// JSON Lines; the only form there is
     #[arg(long, default_value_t = true)]
     #[serde(default)]
@@ -26,22 +26,23 @@ pub(crate) struct Export {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, export: &Export) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, export: &ExportArgs) -> Result<Value, Error> {
     let file = export
         .file
         .as_ref()
         .ok_or_else(|| Fault::new("no file was named"))?;
-    to_file(world, file).await
+    export_to_file(instance, file).await
 }
 
 /// Writes everything to a new file.
-pub(super) async fn to_file(world: &World, path: &Path) -> Result<Value, Error> {
-    new_file(path)?;
+pub(super) async fn export_to_file(instance: &Instance, path: &Path) -> Result<Value, Error> {
+    ensure_new_file(path)?;
     let file = File::create_new(path).map_err(Fault::context("making the file"))?;
     let mut out = BufWriter::new(file);
-    let mut progress = |at: transfer::TransferProgress| world.progress.at(at.records, at.total);
-    let exported = transfer::export_json_lines(&world.store, &mut out, &mut progress).await;
-    let exported = exported.map_err(|error| ended(path, error))?;
+    let mut progress =
+        |at: transfer::TransferProgress| instance.progress.report_progress(at.records, at.total);
+    let exported = transfer::export_json_lines(&instance.store, &mut out, &mut progress).await;
+    let exported = exported.map_err(|error| transfer_error(path, error))?;
     let file = out.into_inner();
     let file = file.map_err(|error| Fault::from_cause("writing the file", error.into_error()))?;
     file.sync_all()

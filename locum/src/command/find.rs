@@ -7,13 +7,13 @@ use store::users::{self, User};
 
 /// A user by `@username`, `username` or id.
 pub(crate) fn user(tx: &mut Tx<'_>, text: &str) -> Result<User, Error> {
-    let found = anyone(tx, text)?;
+    let found = user_or_deleted(tx, text)?;
     let found = Some(found).filter(|user| user.state != users::UserState::Deleted);
-    found.ok_or_else(|| unknown("user", text))
+    found.ok_or_else(|| not_found("user", text))
 }
 
 /// The same, a deleted one too.
-pub(crate) fn anyone(tx: &mut Tx<'_>, text: &str) -> Result<User, Error> {
+pub(crate) fn user_or_deleted(tx: &mut Tx<'_>, text: &str) -> Result<User, Error> {
     let name = text.strip_prefix('@').unwrap_or(text);
     let named = users::find_by_username(tx, name)?;
     let found = match (named, UserId::parse(text)) {
@@ -21,12 +21,12 @@ pub(crate) fn anyone(tx: &mut Tx<'_>, text: &str) -> Result<User, Error> {
         (None, Some(id)) => users::find_by_id(tx, id)?,
         (None, None) => None,
     };
-    found.ok_or_else(|| unknown("user", text))
+    found.ok_or_else(|| not_found("user", text))
 }
 
 /// A post by id.
-pub(crate) fn post(text: &str) -> Result<PostId, Error> {
-    PostId::parse(text).ok_or_else(|| unknown("post", text))
+pub(crate) fn post_id(text: &str) -> Result<PostId, Error> {
+    PostId::parse(text).ok_or_else(|| not_found("post", text))
 }
 
 /// An app by id, API key, client id, or a name that only one has.
@@ -42,13 +42,13 @@ pub(crate) fn app(tx: &mut Tx<'_>, text: &str) -> Result<App, Error> {
         found = apps::find_by_client_id(tx, text)?;
     }
     if found.is_none() {
-        found = named(tx, text)?;
+        found = app_by_name(tx, text)?;
     }
     let found = found.filter(|app| app.state != apps::AppStatus::Deleted);
-    found.ok_or_else(|| unknown("app", text))
+    found.ok_or_else(|| not_found("app", text))
 }
 
-fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<App>, Error> {
+fn app_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<App>, Error> {
     let mut named = network::apps::list(tx, None)?;
     named.retain(|app| app.name == name);
     let (first, more) = (named.pop(), !named.is_empty());
@@ -60,7 +60,7 @@ fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<App>, Error> {
 }
 
 /// Nothing is called that.
-pub(crate) fn unknown(parameter: &'static str, text: &str) -> Error {
+pub(crate) fn not_found(parameter: &'static str, text: &str) -> Error {
     let message = format!("no {parameter} is called [{text}]");
     Refusal::invalid_parameter(parameter, text, message).into()
 }

@@ -9,7 +9,7 @@ use store::posts::PageRange;
 use store::users;
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about following.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -40,11 +40,13 @@ pub(crate) enum FollowCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: FollowCommand) -> Result<Value, Error> {
-    let store = &world.store;
+pub(super) async fn execute(instance: &Instance, command: FollowCommand) -> Result<Value, Error> {
+    let store = &instance.store;
     match command {
         FollowCommand::Requests { user, limit } => {
-            store.read(move |tx| requests(tx, &user, limit)).await
+            store
+                .read(move |tx| list_follow_requests(tx, &user, limit))
+                .await
         }
         FollowCommand::Approve { user, follower } => {
             let done = store.write(move |tx| {
@@ -65,7 +67,7 @@ pub(super) async fn execute(world: &World, command: FollowCommand) -> Result<Val
     }
 }
 
-fn requests(tx: &mut store::Tx<'_>, user: &str, limit: i64) -> Result<Value, Error> {
+fn list_follow_requests(tx: &mut store::Tx<'_>, user: &str, limit: i64) -> Result<Value, Error> {
     let user = find::user(tx, user)?;
     let edges = follows::list_requests(tx, user.id, &PageRange::newest(limit))?;
     let mut listed = Vec::with_capacity(edges.len());

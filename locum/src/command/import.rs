@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use transfer::{ArchiveOwner, ImportOptions, ImportSource, TransferError};
 
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be taken in.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ImportCommand {
     /// The archive that a person downloaded of their account: a zip, or its folder
-    Archive(ArchiveArgs),
+    Archive(ImportArchiveArgs),
     /// JSON Lines, as `locum export` writes them
     Jsonl {
         /// The file
@@ -25,7 +25,7 @@ pub(crate) enum ImportCommand {
 
 /// An archive, and whose it becomes.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ArchiveArgs {
+pub(crate) struct ImportArchiveArgs {
     /// The zip or the folder
     path: PathBuf,
     /// The handle of the user who becomes its owner; without it, the archive's own
@@ -42,20 +42,20 @@ impl ImportCommand {
     /// The path, which is made absolute where the command is given.
     pub(super) fn path_mut(&mut self) -> &mut PathBuf {
         match self {
-            Self::Archive(ArchiveArgs { path, .. }) | Self::Jsonl { path } => path,
+            Self::Archive(ImportArchiveArgs { path, .. }) | Self::Jsonl { path } => path,
         }
     }
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Value, Error> {
-    let media_dir = Some(world.settings.media_dir());
+pub(super) async fn execute(instance: &Instance, command: ImportCommand) -> Result<Value, Error> {
+    let media_dir = Some(instance.settings.media_dir());
     let mut options = ImportOptions {
         media_dir,
         ..ImportOptions::default()
     };
     let (path, source) = match command {
-        ImportCommand::Archive(ArchiveArgs {
+        ImportCommand::Archive(ImportArchiveArgs {
             path,
             owner,
             messages,
@@ -66,18 +66,19 @@ pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Val
         }
         ImportCommand::Jsonl { path } => (path.clone(), ImportSource::JsonLines(path)),
     };
-    let mut progress = |at: transfer::TransferProgress| world.progress.at(at.records, at.total);
-    let report = transfer::import(&world.store, source, options, &mut progress).await;
-    let report = report.map_err(|error| ended(&path, error))?;
-    settle(world).await?;
+    let mut progress =
+        |at: transfer::TransferProgress| instance.progress.report_progress(at.records, at.total);
+    let report = transfer::import(&instance.store, source, options, &mut progress).await;
+    let report = report.map_err(|error| transfer_error(&path, error))?;
+    move_files_to_bucket(instance).await?;
     Ok(report.to_json())
 }
 
 /// Where files are kept in a bucket, those that were copied into the folder go there.
-async fn settle(world: &World) -> Result<(), Error> {
-    let files = world
+async fn move_files_to_bucket(instance: &Instance) -> Result<(), Error> {
+    let files = instance
         .settings
-        .files()
+        .open_media_files()
         .map_err(|exit| Fault::new(exit.message().to_owned()))?;
     files
         .move_to_bucket()
@@ -87,7 +88,7 @@ async fn settle(world: &World) -> Result<(), Error> {
 }
 
 /// What ended a transfer: the file is the caller's doing, the store ours.
-pub(super) fn ended(path: &Path, error: TransferError) -> Error {
+pub(super) fn transfer_error(path: &Path, error: TransferError) -> Error {
     match error {
         TransferError::Store(fault) => fault.into(),
         error => Refusal::invalid_parameter("path", path.display(), error.to_string()).into(),

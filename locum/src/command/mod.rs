@@ -4,11 +4,11 @@
 mod account_settings;
 pub(crate) mod ads;
 mod apps;
-mod ask;
 mod audit;
 mod backup;
 mod client;
 mod communities;
+mod dispatch;
 mod execute;
 mod export;
 mod find;
@@ -19,16 +19,16 @@ mod keys;
 mod messages;
 pub(crate) mod news;
 mod notes;
-mod options;
 mod places;
 mod polls;
 mod posts;
-mod profiles;
+mod profile_edits;
 mod publishers;
 mod reindex;
 mod sign;
 mod simulation;
 mod spaces;
+mod targeting_options;
 mod tokens;
 mod trigger;
 mod users;
@@ -36,17 +36,17 @@ mod webhooks;
 
 pub(crate) use ads::AdsCommand;
 pub(crate) use apps::AppCommand;
-pub(crate) use ask::{ask, done};
 pub(crate) use audit::AuditCommand;
-pub(crate) use backup::Backup;
-pub(crate) use client::{Where, get};
+pub(crate) use backup::BackupArgs;
+pub(crate) use client::{ControlEndpoint, get};
 pub(crate) use communities::CommunityCommand;
-use execute::{Answer, execute};
-pub(crate) use execute::{answer, check};
-pub(crate) use export::Export;
+pub(crate) use dispatch::{run_and_print, run_command};
+use execute::{CommandAnswer, execute};
+pub(crate) use execute::{answer_request, check_consistency};
+pub(crate) use export::ExportArgs;
 pub(crate) use follows::FollowCommand;
 pub(crate) use import::ImportCommand;
-pub(crate) use invite::Invite;
+pub(crate) use invite::InviteArgs;
 pub(crate) use keys::KeysCommand;
 pub(crate) use messages::MessageCommand;
 pub(crate) use news::NewsCommand;
@@ -57,7 +57,7 @@ pub(crate) use posts::PostCommand;
 pub(crate) use sign::SignCommand;
 pub(crate) use spaces::SpaceCommand;
 pub(crate) use tokens::TokenCommand;
-pub(crate) use trigger::Trigger;
+pub(crate) use trigger::TriggerArgs;
 pub(crate) use users::UserCommand;
 pub(crate) use webhooks::WebhookCommand;
 
@@ -65,12 +65,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::exit::Exit;
+use crate::command_error::CommandError;
 
 /// What may be done to a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Command {
+pub(crate) enum AdminCommand {
     /// People.
     User(UserCommand),
     /// Who follows whom.
@@ -94,7 +94,7 @@ pub(crate) enum Command {
     /// Users' tokens.
     Token(TokenCommand),
     /// An invitation.
-    Invite(Invite),
+    Invite(InviteArgs),
     /// The record of acts.
     Audit(AuditCommand),
     /// Spaces and who takes part in them.
@@ -104,15 +104,15 @@ pub(crate) enum Command {
     /// Receivers of events.
     Webhook(WebhookCommand),
     /// An event that is made to happen.
-    Trigger(Trigger),
+    Trigger(TriggerArgs),
     /// Signatures of requests.
     Sign(SignCommand),
     /// Posts and people from elsewhere.
     Import(ImportCommand),
     /// Everything as JSON Lines.
-    Export(Export),
+    Export(ExportArgs),
     /// A copy of the database.
-    Backup(Backup),
+    Backup(BackupArgs),
     /// The master key.
     Keys(KeysCommand),
     /// Counts everything again.
@@ -121,9 +121,9 @@ pub(crate) enum Command {
     Reindex,
 }
 
-impl Command {
+impl AdminCommand {
     /// What is shown while it runs.
-    pub(crate) const fn name(&self) -> &'static str {
+    pub(crate) const fn progress_label(&self) -> &'static str {
         match self {
             Self::User(_) => "user",
             Self::Follow(_) => "follow",
@@ -153,12 +153,12 @@ impl Command {
     }
 }
 
-impl Command {
+impl AdminCommand {
     /// Reads what only the process can read that the command was given to.
-    fn prepare(&mut self) -> Result<(), Exit> {
+    fn read_local_inputs(&mut self) -> Result<(), CommandError> {
         match self {
-            Self::User(command) => command.prepare(),
-            Self::Audit(AuditCommand::Export { file }) => absolute(file),
+            Self::User(command) => command.read_stdin_inputs(),
+            Self::Audit(AuditCommand::Export { file }) => make_absolute(file),
             Self::Post(_)
             | Self::Poll(_)
             | Self::Community(_)
@@ -177,18 +177,18 @@ impl Command {
             | Self::Keys(_)
             | Self::Fsck
             | Self::Reindex => Ok(()),
-            Self::Token(command) => command.prepare(),
-            Self::Sign(command) => command.prepare(),
-            Self::Import(command) => absolute(command.path_mut()),
-            Self::Export(export) => export.file.as_mut().map_or(Ok(()), absolute),
-            Self::Backup(backup) => absolute(&mut backup.file),
+            Self::Token(command) => command.read_stdin_inputs(),
+            Self::Sign(command) => command.read_stdin_inputs(),
+            Self::Import(command) => make_absolute(command.path_mut()),
+            Self::Export(export) => export.file.as_mut().map_or(Ok(()), make_absolute),
+            Self::Backup(backup) => make_absolute(&mut backup.file),
         }
     }
 }
 
 /// A server has another working folder.
-fn absolute(path: &mut PathBuf) -> Result<(), Exit> {
+fn make_absolute(path: &mut PathBuf) -> Result<(), CommandError> {
     *path = std::path::absolute(&path)
-        .map_err(|error| Exit::Usage(format!("{}: {error}", path.display())))?;
+        .map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))?;
     Ok(())
 }

@@ -11,14 +11,14 @@ use store::Tx;
 use store::news_stories::{NewsStory, NewsStoryState};
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about news.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NewsCommand {
     /// Writes a story
-    Create(NewStory),
+    Create(NewStoryArgs),
     /// Shows a draft to everyone
     Publish {
         /// Its id
@@ -45,7 +45,7 @@ pub(crate) enum NewsCommand {
 /// A new story.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct NewStory {
+pub(crate) struct NewStoryArgs {
     /// Its headline: 1–100 characters
     name: String,
     /// Its category
@@ -69,14 +69,14 @@ pub(crate) struct NewStory {
 }
 
 /// Entries of the log that are read in one transaction.
-const ENTRIES: i64 = 500;
+const ENTRIES_PER_TRANSACTION: i64 = 500;
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: NewsCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: NewsCommand) -> Result<Value, Error> {
     match command {
         NewsCommand::Create(new) => {
             let posts: Result<Vec<PostId>, Error> =
-                new.posts.iter().map(|text| find::post(text)).collect();
+                new.posts.iter().map(|text| find::post_id(text)).collect();
             let story = news::NewNewsStory {
                 name: new.name,
                 category: new.category,
@@ -86,32 +86,32 @@ pub(super) async fn execute(world: &World, command: NewsCommand) -> Result<Value
                 post_ids: posts?,
                 publish: !new.draft,
             };
-            let made = world.store.write(move |tx| news::create(tx, &story));
-            Ok(speak(&made.await?))
+            let made = instance.store.write(move |tx| news::create(tx, &story));
+            Ok(render_story(&made.await?))
         }
-        NewsCommand::Publish { story } => change(world, &story, news::publish).await,
-        NewsCommand::Delete { story } => change(world, &story, news::delete).await,
+        NewsCommand::Publish { story } => change_story(instance, &story, news::publish).await,
+        NewsCommand::Delete { story } => change_story(instance, &story, news::delete).await,
         NewsCommand::List { before, limit } => {
-            let before = before.map_or(Ok(i64::MAX), |text| number(&text))?;
-            let read = world
+            let before = before.map_or(Ok(i64::MAX), |text| parse_id(&text))?;
+            let read = instance
                 .store
                 .read(move |tx| Ok(store::news_stories::list(tx, before, limit)?));
-            Ok(read.await?.iter().map(speak).collect())
+            Ok(read.await?.iter().map(render_story).collect())
         }
         NewsCommand::Refresh => {
-            catch_up(world).await?;
-            let (trends, stories) = refresh(world).await?;
+            read_to_log_end(instance).await?;
+            let (trends, stories) = refresh_trends(instance).await?;
             Ok(json!({ "trends": trends, "stories": stories }))
         }
     }
 }
 
 /// Reads on in the log to its end; whether there was something.
-pub(crate) async fn follow(world: &World) -> Result<bool, Error> {
+pub(crate) async fn follow_event_log(instance: &Instance) -> Result<bool, Error> {
     let mut something = false;
-    while world.store.read(|tx| Ok(topics::is_behind(tx)?)).await? {
-        let read = |tx: &mut Tx<'_>| Ok(topics::follow_log(tx, ENTRIES)?);
-        if world.store.write(read).await? == 0 {
+    while instance.store.read(|tx| Ok(topics::is_behind(tx)?)).await? {
+        let read = |tx: &mut Tx<'_>| Ok(topics::follow_log(tx, ENTRIES_PER_TRANSACTION)?);
+        if instance.store.write(read).await? == 0 {
             break;
         }
         something = true;
@@ -120,54 +120,60 @@ pub(crate) async fn follow(world: &World) -> Result<bool, Error> {
 }
 
 /// How often and how long the end of a log is waited for that others write to.
-const LOOK_EACH: Duration = Duration::from_millis(50);
-const LOOKS: u32 = 100;
+const LOG_POLL_INTERVAL: Duration = Duration::from_millis(50);
+const MAX_LOG_POLLS: u32 = 100;
 
 /// Reads all that the log tells now. On a database server an entry can be read once all
 /// transactions that are older have ended.
-async fn catch_up(world: &World) -> Result<(), Error> {
-    let end = world
+async fn read_to_log_end(instance: &Instance) -> Result<(), Error> {
+    let end = instance
         .store
         .read(|tx| Ok(store::event_log::highest_seq(tx)?))
         .await?;
-    for _ in 0..LOOKS {
-        follow(world).await?;
-        let there = world.store.read(move |tx| Ok(topics::has_read(tx, end)?));
+    for _ in 0..MAX_LOG_POLLS {
+        follow_event_log(instance).await?;
+        let there = instance
+            .store
+            .read(move |tx| Ok(topics::has_read(tx, end)?));
         if there.await? {
             return Ok(());
         }
-        tokio::time::sleep(LOOK_EACH).await;
+        tokio::time::sleep(LOG_POLL_INTERVAL).await;
     }
     Ok(())
 }
 
 /// Works out what trends, and the stories; how many trend and how many stories changed.
-pub(crate) async fn refresh(world: &World) -> Result<(usize, usize), Error> {
-    let outlook = world.store.read(|tx| Ok(news::compute_update(tx)?)).await?;
+pub(crate) async fn refresh_trends(instance: &Instance) -> Result<(usize, usize), Error> {
+    let outlook = instance
+        .store
+        .read(|tx| Ok(news::compute_update(tx)?))
+        .await?;
     let trends = outlook.trend_count();
     if outlook.is_unchanged() {
         return Ok((trends, 0));
     }
     let store = move |tx: &mut Tx<'_>| Ok(news::store_update(tx, &outlook)?);
-    Ok((trends, world.store.write(store).await?))
+    Ok((trends, instance.store.write(store).await?))
 }
 
-async fn change(
-    world: &World,
+async fn change_story(
+    instance: &Instance,
     story: &str,
     act: fn(&mut Tx<'_>, i64) -> Result<NewsStory, Error>,
 ) -> Result<Value, Error> {
-    let id = number(story)?;
-    let changed = world.store.write(move |tx| act(tx, id));
-    Ok(speak(&changed.await?))
+    let id = parse_id(story)?;
+    let changed = instance.store.write(move |tx| act(tx, id));
+    Ok(render_story(&changed.await?))
 }
 
-fn number(text: &str) -> Result<i64, Error> {
+fn parse_id(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
-    id.map(Id::get).ok_or_else(|| find::unknown("story", text))
+    id.map(Id::get)
+        .ok_or_else(|| find::not_found("story", text))
 }
 
-fn speak(story: &NewsStory) -> Value {
+fn render_story(story: &NewsStory) -> Value {
     let posts: Vec<String> = story.post_ids.iter().map(PostId::to_string).collect();
     json!({
         "id": story.id.to_string(),

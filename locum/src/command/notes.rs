@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use store::notes::CommunityNote;
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about notes.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -24,7 +24,7 @@ pub(crate) enum NoteCommand {
         /// Its id
         note: String,
         /// What the user thinks of it
-        rating: Rating,
+        rating: NoteRating,
         /// Who rates: @username or id
         #[arg(long = "as", value_name = "USER")]
         user: String,
@@ -42,7 +42,7 @@ pub(crate) enum NoteCommand {
 /// What a user thinks of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Rating {
+pub(crate) enum NoteRating {
     /// It helps
     Helpful,
     /// It does not
@@ -52,7 +52,7 @@ pub(crate) enum Rating {
 /// Whether something is so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Switch {
+pub(crate) enum OnOff {
     /// It is
     On,
     /// It is not
@@ -60,24 +60,24 @@ pub(crate) enum Switch {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: NoteCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: NoteCommand) -> Result<Value, Error> {
     match command {
         NoteCommand::Show { note } => {
-            let id = number(&note)?;
-            let found = world.store.read(move |tx| notes::find(tx, id));
-            Ok(speak(&found.await?))
+            let id = parse_id(&note)?;
+            let found = instance.store.read(move |tx| notes::find(tx, id));
+            Ok(render_note(&found.await?))
         }
         NoteCommand::Rate { note, rating, user } => {
-            let id = number(&note)?;
-            let rated = world.store.write(move |tx| {
+            let id = parse_id(&note)?;
+            let rated = instance.store.write(move |tx| {
                 let user = find::user(tx, &user)?;
-                notes::rate(tx, id, user.id, rating == Rating::Helpful)
+                notes::rate(tx, id, user.id, rating == NoteRating::Helpful)
             });
-            Ok(speak(&rated.await?))
+            Ok(render_note(&rated.await?))
         }
         NoteCommand::Request { post, user } => {
-            let id = find::post(&post)?;
-            let asked = world.store.write(move |tx| {
+            let id = find::post_id(&post)?;
+            let asked = instance.store.write(move |tx| {
                 let user = find::user(tx, &user)?;
                 notes::request(tx, user.id, id)
             });
@@ -87,9 +87,13 @@ pub(super) async fn execute(world: &World, command: NoteCommand) -> Result<Value
 }
 
 /// Lets a user write notes, or no longer.
-pub(super) async fn writer(world: &World, user: String, may: Switch) -> Result<Value, Error> {
-    let may = may == Switch::On;
-    let changed = world.store.write(move |tx| {
+pub(super) async fn set_note_writer(
+    instance: &Instance,
+    user: String,
+    may: OnOff,
+) -> Result<Value, Error> {
+    let may = may == OnOff::On;
+    let changed = instance.store.write(move |tx| {
         let user = find::user(tx, &user)?;
         let changed = notes::set_writer(tx, user.id, may)?;
         Ok::<_, Error>((user, changed))
@@ -103,12 +107,12 @@ pub(super) async fn writer(world: &World, user: String, may: Switch) -> Result<V
     }))
 }
 
-fn number(text: &str) -> Result<i64, Error> {
+fn parse_id(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
-    id.map(Id::get).ok_or_else(|| find::unknown("note", text))
+    id.map(Id::get).ok_or_else(|| find::not_found("note", text))
 }
 
-fn speak(note: &CommunityNote) -> Value {
+fn render_note(note: &CommunityNote) -> Value {
     json!({
         "id": note.id.to_string(),
         "author": note.author_id.to_string(),

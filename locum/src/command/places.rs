@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use store::places::Place;
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about places.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PlaceCommand {
     /// Adds a place that posts can be tagged with
-    Add(AddPlace),
+    Add(NewPlaceArgs),
     /// Lists places
     List {
         /// Begins after this id
@@ -35,7 +35,7 @@ pub(crate) enum PlaceCommand {
 /// A new place.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct AddPlace {
+pub(crate) struct NewPlaceArgs {
     /// Its name
     name: String,
     /// Its name and what it lies in; the name when absent
@@ -67,7 +67,7 @@ pub(crate) struct AddPlace {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: PlaceCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: PlaceCommand) -> Result<Value, Error> {
     match command {
         PlaceCommand::Add(new) => {
             let new = NewPlace {
@@ -80,32 +80,32 @@ pub(super) async fn execute(world: &World, command: PlaceCommand) -> Result<Valu
                 bbox: new.bbox,
                 contained_within: new.within,
             };
-            let made = world.store.write(move |tx| places::create(tx, &new));
-            Ok(speak(&made.await?))
+            let made = instance.store.write(move |tx| places::create(tx, &new));
+            Ok(render_place(&made.await?))
         }
         PlaceCommand::List { after, limit } => {
             let after = match after {
                 None => i64::MIN,
                 Some(text) => {
-                    places::parse_place_id(&text).ok_or_else(|| find::unknown("place", &text))?
+                    places::parse_place_id(&text).ok_or_else(|| find::not_found("place", &text))?
                 }
             };
-            let read = world
+            let read = instance
                 .store
                 .read(move |tx| Ok(store::places::list(tx, after, limit)?));
-            Ok(read.await?.iter().map(speak).collect())
+            Ok(read.await?.iter().map(render_place).collect())
         }
         PlaceCommand::Show { place } => {
-            let read = world.store.read(move |tx| {
+            let read = instance.store.read(move |tx| {
                 let found = places::find_by_text_id(tx, &place)?;
-                found.ok_or_else(|| find::unknown("place", &place))
+                found.ok_or_else(|| find::not_found("place", &place))
             });
-            Ok(speak(&read.await?))
+            Ok(render_place(&read.await?))
         }
     }
 }
 
-fn speak(place: &Place) -> Value {
+fn render_place(place: &Place) -> Value {
     json!({
         "id": places::format_place_id(place.id),
         "name": place.name,

@@ -9,7 +9,7 @@ use store::Tx;
 use store::polls::Poll;
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about polls.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -36,30 +36,30 @@ pub(crate) enum PollCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: PollCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: PollCommand) -> Result<Value, Error> {
     match command {
         PollCommand::Vote { post, option, user } => {
-            let post = find::post(&post)?;
-            let voted = world.store.write(move |tx| {
+            let post = find::post_id(&post)?;
+            let voted = instance.store.write(move |tx| {
                 let user = find::user(tx, &user)?;
                 let poll = polls::vote(tx, user.id, post, option)?;
-                speak(tx, &poll, post, &user)
+                render_poll(tx, &poll, post, &user)
             });
             voted.await
         }
         PollCommand::Show { post, user } => {
-            let post = find::post(&post)?;
-            let shown = world.store.read(move |tx| {
+            let post = find::post_id(&post)?;
+            let shown = instance.store.read(move |tx| {
                 let user = find::user(tx, &user)?;
                 let poll = polls::find(tx, user.id, post)?;
-                speak(tx, &poll, post, &user)
+                render_poll(tx, &poll, post, &user)
             });
             shown.await
         }
     }
 }
 
-fn speak(
+fn render_poll(
     tx: &mut Tx<'_>,
     poll: &Poll,
     post: PostId,

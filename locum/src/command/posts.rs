@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about posts.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -26,14 +26,14 @@ pub(crate) enum PostCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: PostCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: PostCommand) -> Result<Value, Error> {
     let PostCommand::Withhold {
         post,
         countries,
         copyright,
     } = command;
-    let id = find::post(&post)?;
-    let withheld = world
+    let id = find::post_id(&post)?;
+    let withheld = instance
         .store
         .write(move |tx| withholding::withhold_post(tx, id, &countries, copyright));
     let post = withheld.await?;

@@ -13,10 +13,10 @@ use store::records::{self, RecordVisibility};
 use store::{Tx, users};
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// How many publishers, or curated categories, there may be.
-const MOST: usize = 1000;
+const MAX_RECORDS: usize = 1000;
 
 /// What may be done about users at whose videos advertisements are shown.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -76,8 +76,11 @@ pub(crate) enum CuratedCommand {
 }
 
 /// Does what is said about publishers.
-pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Result<Value, Error> {
-    let changed = world.store.write(move |tx| match &command {
+pub(super) async fn execute_publisher_command(
+    instance: &Instance,
+    command: PublisherCommand,
+) -> Result<Value, Error> {
+    let changed = instance.store.write(move |tx| match &command {
         PublisherCommand::Add {
             user,
             categories,
@@ -87,8 +90,8 @@ pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Resul
         } => {
             let user = find::user(tx, user)?;
             let known = publishers::find_by_user(tx, user.id)?;
-            if known.is_none() && publishers::list_all(tx)?.len() >= MOST {
-                return Err(full("publisher"));
+            if known.is_none() && publishers::list_all(tx)?.len() >= MAX_RECORDS {
+                return Err(limit_reached("publisher"));
             }
             let is_new = known.is_none();
             let fresh = || AdsRecord::new(&PUBLISHER, user.id.get(), SHARED_ACCOUNT_ID, tx.now());
@@ -102,21 +105,24 @@ pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Resul
             } else {
                 promoted
             };
-            record.set("content_category_ids", once(categories));
-            record.set("monetizable_country_codes", codes("country", countries)?);
-            let promoted = codes("promoted-in", promoted)?;
+            record.set("content_category_ids", deduplicate(categories));
+            record.set(
+                "monetizable_country_codes",
+                country_codes("country", countries)?,
+            );
+            let promoted = country_codes("promoted-in", promoted)?;
             record.set("promotion_eligible_country_codes", promoted);
             record.set("monetization_restricted", i64::from(*restricted));
-            keep(tx, &mut record, is_new)?;
+            save_record(tx, &mut record, is_new)?;
             Ok(publishers::render_publisher(&record, &user))
         }
         PublisherCommand::Remove { user } => {
-            let user = find::anyone(tx, user)?;
+            let user = find::user_or_deleted(tx, user)?;
             if publishers::find_by_user(tx, user.id)?.is_none() {
-                return Err(find::unknown("publisher", &user.username));
+                return Err(find::not_found("publisher", &user.username));
             }
             records::delete(tx, PUBLISHER.name, user.id.get())?;
-            leave(tx, user.id)?;
+            leave_categories(tx, user.id)?;
             Ok(json!({ "user_id": user.id.to_string(), "removed": true }))
         }
         PublisherCommand::List => {
@@ -133,16 +139,19 @@ pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Resul
 }
 
 /// Does what is said about curated categories.
-pub(super) async fn curated(world: &World, command: CuratedCommand) -> Result<Value, Error> {
-    let changed = world.store.write(move |tx| match &command {
+pub(super) async fn execute_curated_command(
+    instance: &Instance,
+    command: CuratedCommand,
+) -> Result<Value, Error> {
+    let changed = instance.store.write(move |tx| match &command {
         CuratedCommand::Add {
             name,
             description,
             countries,
             publishers,
         } => {
-            let record = category(tx, name, description, countries, publishers)?;
-            Ok(shown(&record))
+            let record = build_category(tx, name, description, countries, publishers)?;
+            Ok(render_record(&record))
         }
         CuratedCommand::Remove { category } => {
             let id = CURATED_CATEGORY.id_format.parse("category", category).ok();
@@ -150,30 +159,30 @@ pub(super) async fn curated(world: &World, command: CuratedCommand) -> Result<Va
                 Some(id) => curated_categories::find(tx, id)?,
                 None => None,
             };
-            let mut found = found.ok_or_else(|| find::unknown("curated category", category))?;
+            let mut found = found.ok_or_else(|| find::not_found("curated category", category))?;
             // Line items that name it keep its id; it takes no new ones.
             found.deleted = true;
             found.level = RecordVisibility::Hidden;
-            keep(tx, &mut found, false)?;
+            save_record(tx, &mut found, false)?;
             Ok(json!({ "id": found.formatted_id(), "removed": true }))
         }
         CuratedCommand::List => {
             let all = curated_categories::list_all(tx)?;
-            Ok(all.iter().map(shown).collect())
+            Ok(all.iter().map(render_record).collect())
         }
     });
     changed.await
 }
 
-fn category(
+fn build_category(
     tx: &mut Tx<'_>,
     name: &str,
     description: &str,
     countries: &[String],
     members: &[String],
 ) -> Result<AdsRecord, Error> {
-    if curated_categories::list_all(tx)?.len() >= MOST {
-        return Err(full("curated category"));
+    if curated_categories::list_all(tx)?.len() >= MAX_RECORDS {
+        return Err(limit_reached("curated category"));
     }
     let name = name.trim();
     if !(1..=255).contains(&name.chars().count()) {
@@ -195,7 +204,7 @@ fn category(
             ids.push(user.id.get());
         }
     }
-    let codes = codes("country", countries)?;
+    let codes = country_codes("country", countries)?;
     let number = records::next_id(tx, CURATED_CATEGORY.name)?;
     let id = number.saturating_add(CURATED_CATEGORY.id_format.number_offset());
     let mut record = AdsRecord::new(&CURATED_CATEGORY, id, SHARED_ACCOUNT_ID, tx.now());
@@ -203,25 +212,25 @@ fn category(
     record.set("description", description);
     record.set("country_codes", codes);
     record.set("publisher_user_ids", ids);
-    keep(tx, &mut record, true)?;
+    save_record(tx, &mut record, true)?;
     Ok(record)
 }
 
 /// A user is taken out of every curated category.
-fn leave(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
+fn leave_categories(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
     for mut category in curated_categories::list_all(tx)? {
         let mut ids = category.items("publisher_user_ids").to_vec();
         let before = ids.len();
         ids.retain(|id| id.as_i64() != Some(user.get()));
         if ids.len() < before {
             category.set("publisher_user_ids", ids);
-            keep(tx, &mut category, false)?;
+            save_record(tx, &mut category, false)?;
         }
     }
     Ok(())
 }
 
-fn keep(tx: &mut Tx<'_>, record: &mut AdsRecord, is_new: bool) -> Result<(), Error> {
+fn save_record(tx: &mut Tx<'_>, record: &mut AdsRecord, is_new: bool) -> Result<(), Error> {
     record.updated_at = tx.now();
     if is_new {
         records::insert(tx, record.resource.name, &record.to_stored())?;
@@ -231,20 +240,20 @@ fn keep(tx: &mut Tx<'_>, record: &mut AdsRecord, is_new: bool) -> Result<(), Err
     Ok(())
 }
 
-fn shown(record: &AdsRecord) -> Value {
+fn render_record(record: &AdsRecord) -> Value {
     let mut members = record.render_fields(base::Vocabulary::Post);
     members.insert("id".to_owned(), record.formatted_id().into());
     members.into()
 }
 
 /// Countries, as the interface writes them.
-fn codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, Error> {
+fn country_codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, Error> {
     curated_categories::parse_country_codes(name, codes).map_err(|problem| {
         Refusal::invalid_parameter(name, codes.join(","), problem.message.clone()).into()
     })
 }
 
-fn once(texts: &[String]) -> Vec<String> {
+fn deduplicate(texts: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for text in texts {
         if !all.contains(text) {
@@ -254,7 +263,7 @@ fn once(texts: &[String]) -> Vec<String> {
     all
 }
 
-fn full(what: &'static str) -> Error {
-    let message = format!("There are {MOST} of them already");
+fn limit_reached(what: &'static str) -> Error {
+    let message = format!("There are {MAX_RECORDS} of them already");
     Refusal::invalid_parameter(what, "", message).into()
 }

@@ -4,20 +4,20 @@ use base::Error;
 use network::search::PostSearch;
 use serde_json::{Value, json};
 
-use crate::world::{INDEX, World};
+use crate::instance::{Instance, SEARCH_INDEX_DIR};
 
 /// Makes the index of posts anew, and waits for it. A running server does it beside its work, and
 /// answers no searches meanwhile.
-pub(super) async fn execute(world: &World) -> Result<Value, Error> {
-    let told = |posts| world.progress.at(posts, None);
-    let posts = if let Some(search) = &world.search {
+pub(super) async fn execute(instance: &Instance) -> Result<Value, Error> {
+    let told = |posts| instance.progress.report_progress(posts, None);
+    let posts = if let Some(search) = &instance.search {
         search.rebuild();
         search.wait_until_built(told).await;
         search.snapshot().len()
     } else {
-        let search = PostSearch::open(&world.settings.data_dir.join(INDEX))?;
+        let search = PostSearch::open(&instance.settings.data_dir.join(SEARCH_INDEX_DIR))?;
         search.rebuild();
-        search.drain_log(&world.store).await?;
+        search.drain_log(&instance.store).await?;
         search.snapshot().len()
     };
     Ok(json!({ "posts": posts }))

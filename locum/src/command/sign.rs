@@ -6,8 +6,8 @@ use network::explain::{self, SignatureExplainRequest, SignedRequestExplanation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::exit::Exit;
-use crate::world::World;
+use crate::command_error::CommandError;
+use crate::instance::Instance;
 
 /// What may be done about signatures.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -39,20 +39,20 @@ pub(crate) struct SignedRequest {
 
 impl SignCommand {
     /// Reads what must be read where the command was given.
-    pub(super) fn prepare(&mut self) -> Result<(), Exit> {
+    pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
         let Self::Explain(request) = self;
         if request.header == "-" {
             request.header = std::io::read_to_string(std::io::stdin())
-                .map_err(|error| Exit::Failed(format!("reading stdin: {error}")))?;
+                .map_err(|error| CommandError::Failed(format!("reading stdin: {error}")))?;
         }
         Ok(())
     }
 }
 
 /// Does it. The answer holds no secret.
-pub(super) async fn execute(world: &World, command: SignCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: SignCommand) -> Result<Value, Error> {
     let SignCommand::Explain(request) = command;
-    let skew = world.settings.timestamp_skew.as_millis();
+    let skew = instance.settings.timestamp_skew.as_millis();
     let skew = i64::try_from(skew).unwrap_or(i64::MAX);
     let asked = SignatureExplainRequest {
         method: request.method,
@@ -62,10 +62,14 @@ pub(super) async fn execute(world: &World, command: SignCommand) -> Result<Value
         base_string: request.base_string,
     };
     let work = move |tx: &mut store::Tx<'_>| explain::explain_signature(tx, &asked, skew);
-    world.store.read(work).await.map(|found| said(&found))
+    instance
+        .store
+        .read(work)
+        .await
+        .map(|found| render_explanation(&found))
 }
 
-fn said(found: &SignedRequestExplanation) -> Value {
+fn render_explanation(found: &SignedRequestExplanation) -> Value {
     let failures = found.failures.iter();
     let failures: Vec<Value> = failures
         .map(|(check, message)| json!({"check": check.name(), "message": message}))

@@ -7,30 +7,30 @@ use ads::simulation;
 use base::Error;
 use serde_json::{Value, json};
 
-use super::ads::{account_of, wrong};
-use crate::world::World;
+use super::ads::{find_account, invalid_parameter};
+use crate::instance::Instance;
 
 /// Hours of one call.
-const MOST: i64 = 90 * 24;
+const MAX_HOURS: i64 = 90 * 24;
 
 /// Makes up what happens to what an account promotes, hour by hour.
 pub(super) async fn simulate(
-    world: &World,
+    instance: &Instance,
     account: String,
     hours: i64,
     seed: u64,
 ) -> Result<Value, Error> {
-    if !(1..=MOST).contains(&hours) {
-        let message = format!("Between 1 and {MOST} hours are simulated");
-        return Err(wrong("hours", &hours.to_string(), &message));
+    if !(1..=MAX_HOURS).contains(&hours) {
+        let message = format!("Between 1 and {MAX_HOURS} hours are simulated");
+        return Err(invalid_parameter("hours", &hours.to_string(), &message));
     }
-    let evaluator = Evaluator::new(world.search.clone());
+    let evaluator = Evaluator::new(instance.search.clone());
     let look = move |tx: &mut store::Tx<'_>| {
-        let account = account_of(tx, &account)?;
+        let account = find_account(tx, &account)?;
         let plays = simulation::load_simulated_items(tx, &evaluator, &account)?;
         Ok((account, plays, simulation::past_hours(tx.now(), hours)))
     };
-    let (account, plays, hours) = world.store.read(look).await?;
+    let (account, plays, hours) = instance.store.read(look).await?;
     let (written, items) = (account.formatted_id(), plays.len());
     let (account, plays) = (Arc::new(account), Arc::new(plays));
     let mut events = 0;
@@ -44,7 +44,7 @@ pub(super) async fn simulate(
                 (hour, seed),
             )?)
         };
-        events += world.store.write(play).await?;
+        events += instance.store.write(play).await?;
     }
     Ok(json!({ "account": written, "line_items": items, "events": events, "seed": seed }))
 }

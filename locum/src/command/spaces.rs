@@ -13,14 +13,14 @@ use store::Tx;
 use store::spaces::{Space, SpaceRole};
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about spaces.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SpaceCommand {
     /// Makes a space: live at once, or scheduled with --start
-    Create(New),
+    Create(NewSpaceArgs),
     /// Lists spaces, newest first
     List {
         /// At most so many
@@ -48,23 +48,23 @@ pub(crate) enum SpaceCommand {
         space: String,
     },
     /// Lets a user into a live space
-    Join(Who),
+    Join(SpaceUserArgs),
     /// Lets a user leave a live space
-    Leave(Who),
+    Leave(SpaceUserArgs),
     /// Lets a user speak in a live space
-    Speak(Who),
+    Speak(SpaceUserArgs),
     /// Invites a user to speak
-    Invite(Who),
+    Invite(SpaceUserArgs),
     /// Lets a user be reminded of a scheduled space
-    Subscribe(Who),
+    Subscribe(SpaceUserArgs),
     /// Lets a user no longer be reminded of it
-    Unsubscribe(Who),
+    Unsubscribe(SpaceUserArgs),
     /// Sells a user a ticket to a space that takes one
-    Buy(Who),
+    Buy(SpaceUserArgs),
     /// Shares a post in a live space
     Share {
         #[command(flatten)]
-        who: Who,
+        who: SpaceUserArgs,
         /// The post's id
         post: String,
     },
@@ -73,7 +73,7 @@ pub(crate) enum SpaceCommand {
 /// A new space.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct New {
+pub(crate) struct NewSpaceArgs {
     /// Who makes it: @username or id
     creator: String,
     /// Its title
@@ -102,7 +102,7 @@ pub(crate) struct New {
 /// A space and a user.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Who {
+pub(crate) struct SpaceUserArgs {
     /// The space's id
     space: String,
     /// @username or id
@@ -110,58 +110,62 @@ pub(crate) struct Who {
 }
 
 /// What is done to a space by a user; false when nothing changes.
-type Act = fn(&mut Tx<'_>, i64, UserId) -> Result<bool, Error>;
+type SpaceAction = fn(&mut Tx<'_>, i64, UserId) -> Result<bool, Error>;
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: SpaceCommand) -> Result<Value, Error> {
-    let store = &world.store;
+pub(super) async fn execute(instance: &Instance, command: SpaceCommand) -> Result<Value, Error> {
+    let store = &instance.store;
     match command {
-        SpaceCommand::Create(new) => store.write(move |tx| create(tx, &new)).await,
+        SpaceCommand::Create(new) => store.write(move |tx| create_space(tx, &new)).await,
         SpaceCommand::List { limit } => {
             let read = store.read(move |tx| Ok(store::spaces::list(tx, i64::MAX, limit.max(0))?));
-            Ok(read.await?.iter().map(summary).collect())
+            Ok(read.await?.iter().map(space_summary).collect())
         }
-        SpaceCommand::Show { space } => store.read(move |tx| show(tx, id(&space)?)).await,
-        SpaceCommand::Open { space } => change(world, space, spaces::open).await,
-        SpaceCommand::Close { space } => change(world, space, spaces::close).await,
-        SpaceCommand::Cancel { space } => change(world, space, spaces::cancel).await,
-        SpaceCommand::Join(who) => act(world, who, spaces::join).await,
-        SpaceCommand::Leave(who) => act(world, who, spaces::leave).await,
-        SpaceCommand::Speak(who) => act(world, who, spaces::add_speaker).await,
-        SpaceCommand::Invite(who) => act(world, who, spaces::invite).await,
+        SpaceCommand::Show { space } => {
+            store
+                .read(move |tx| show_space(tx, parse_id(&space)?))
+                .await
+        }
+        SpaceCommand::Open { space } => change_space(instance, space, spaces::open).await,
+        SpaceCommand::Close { space } => change_space(instance, space, spaces::close).await,
+        SpaceCommand::Cancel { space } => change_space(instance, space, spaces::cancel).await,
+        SpaceCommand::Join(who) => act_on_space(instance, who, spaces::join).await,
+        SpaceCommand::Leave(who) => act_on_space(instance, who, spaces::leave).await,
+        SpaceCommand::Speak(who) => act_on_space(instance, who, spaces::add_speaker).await,
+        SpaceCommand::Invite(who) => act_on_space(instance, who, spaces::invite).await,
         SpaceCommand::Subscribe(who) => {
-            act(world, who, |tx, id, user| {
+            act_on_space(instance, who, |tx, id, user| {
                 spaces::set_reminder(tx, id, user, true)
             })
             .await
         }
         SpaceCommand::Unsubscribe(who) => {
-            act(world, who, |tx, id, user| {
+            act_on_space(instance, who, |tx, id, user| {
                 spaces::set_reminder(tx, id, user, false)
             })
             .await
         }
-        SpaceCommand::Buy(who) => act(world, who, spaces::buy_ticket).await,
+        SpaceCommand::Buy(who) => act_on_space(instance, who, spaces::buy_ticket).await,
         SpaceCommand::Share { who, post } => {
             let shared = store.write(move |tx| {
-                let space = id(&who.space)?;
+                let space = parse_id(&who.space)?;
                 let user = find::user(tx, &who.user)?.id;
-                let post = PostId::parse(&post).ok_or_else(|| find::unknown("post", &post))?;
+                let post = PostId::parse(&post).ok_or_else(|| find::not_found("post", &post))?;
                 let changed = spaces::share_post(tx, space, user, post)?;
-                Ok(with_change(show(tx, space)?, changed))
+                Ok(add_change_flag(show_space(tx, space)?, changed))
             });
             shared.await
         }
     }
 }
 
-fn create(tx: &mut Tx<'_>, new: &New) -> Result<Value, Error> {
+fn create_space(tx: &mut Tx<'_>, new: &NewSpaceArgs) -> Result<Value, Error> {
     let creator = find::user(tx, &new.creator)?.id;
     let people = |tx: &mut Tx<'_>, names: &[String]| {
         let found = names.iter().map(|name| Ok(find::user(tx, name)?.id));
         found.collect::<Result<Vec<UserId>, Error>>()
     };
-    let start = new.start.as_deref().map(|text| moment(tx.now(), text));
+    let start = new.start.as_deref().map(|text| parse_start(tx.now(), text));
     let new = NewSpace {
         title: new.title.clone(),
         start: start.transpose()?,
@@ -172,58 +176,62 @@ fn create(tx: &mut Tx<'_>, new: &New) -> Result<Value, Error> {
         topics: new.topics.clone(),
     };
     let made = spaces::create(tx, creator, &new)?;
-    show(tx, made.id)
+    show_space(tx, made.id)
 }
 
 /// A moment as it is written, or so long after now.
-fn moment(now: Time, text: &str) -> Result<Time, Refusal> {
+fn parse_start(now: Time, text: &str) -> Result<Time, Refusal> {
     let after = |span: Duration| now.plus_ms(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
-    let at = Time::parse(text).or_else(|| crate::config::span(text).map(after));
+    let at = Time::parse(text).or_else(|| crate::config::parse_duration(text).map(after));
     at.ok_or_else(|| {
         let message = format!("[{text}] is no time such as 2026-12-01T18:00:00Z or 2h");
         Refusal::invalid_parameter("start", text, message)
     })
 }
 
-fn id(text: &str) -> Result<i64, Error> {
-    decode_base62(text).ok_or_else(|| unknown(text))
+fn parse_id(text: &str) -> Result<i64, Error> {
+    decode_base62(text).ok_or_else(|| unknown_space(text))
 }
 
-fn unknown(text: &str) -> Error {
+fn unknown_space(text: &str) -> Error {
     Refusal::NotFound(ResourceRef::new("space", "space", text)).into()
 }
 
-async fn change(
-    world: &World,
+async fn change_space(
+    instance: &Instance,
     space: String,
     change: fn(&mut Tx<'_>, i64) -> Result<Space, Error>,
 ) -> Result<Value, Error> {
-    let changed = world.store.write(move |tx| {
-        let space = id(&space)?;
+    let changed = instance.store.write(move |tx| {
+        let space = parse_id(&space)?;
         change(tx, space)?;
-        show(tx, space)
+        show_space(tx, space)
     });
     changed.await
 }
 
-async fn act(world: &World, who: Who, act: Act) -> Result<Value, Error> {
-    let done = world.store.write(move |tx| {
-        let space = id(&who.space)?;
+async fn act_on_space(
+    instance: &Instance,
+    who: SpaceUserArgs,
+    act: SpaceAction,
+) -> Result<Value, Error> {
+    let done = instance.store.write(move |tx| {
+        let space = parse_id(&who.space)?;
         let user = find::user(tx, &who.user)?.id;
         let changed = act(tx, space, user)?;
-        Ok(with_change(show(tx, space)?, changed))
+        Ok(add_change_flag(show_space(tx, space)?, changed))
     });
     done.await
 }
 
-fn with_change(mut value: Value, changed: bool) -> Value {
+fn add_change_flag(mut value: Value, changed: bool) -> Value {
     if let Some(map) = value.as_object_mut() {
         map.insert("changed".to_owned(), Value::Bool(changed));
     }
     value
 }
 
-fn summary(space: &Space) -> Value {
+fn space_summary(space: &Space) -> Value {
     json!({
         "id": encode_base62(space.id),
         "creator_id": space.creator_id.to_string(),
@@ -233,8 +241,9 @@ fn summary(space: &Space) -> Value {
     })
 }
 
-fn show(tx: &mut Tx<'_>, id: i64) -> Result<Value, Error> {
-    let space = store::spaces::find_by_id(tx, id)?.ok_or_else(|| unknown(&encode_base62(id)))?;
+fn show_space(tx: &mut Tx<'_>, id: i64) -> Result<Value, Error> {
+    let space =
+        store::spaces::find_by_id(tx, id)?.ok_or_else(|| unknown_space(&encode_base62(id)))?;
     let parts = store::spaces::list_hosts_and_speakers(tx, &[id])?;
     let those = |role: SpaceRole| -> Vec<String> {
         let those = parts.iter().filter(|(_, part, _)| *part == role);

@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::{apps::word, audit, find};
-use crate::exit::Exit;
-use crate::world::World;
+use super::{apps::parse_word, audit, find};
+use crate::command_error::CommandError;
+use crate::instance::Instance;
 
 /// What may be done about users' tokens.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TokenCommand {
     /// Makes a token of a user for an app and shows it once
-    Mint(Mint),
+    Mint(MintTokenArgs),
     /// Says what a token is and whether it holds
     Inspect {
         /// The token, or - to read it from stdin
@@ -40,7 +40,7 @@ pub(crate) enum TokenCommand {
 /// A new token.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Mint {
+pub(crate) struct MintTokenArgs {
     /// For this app: id, API key, client id or name
     #[arg(long)]
     app: String,
@@ -63,14 +63,14 @@ pub(crate) struct Mint {
 
 impl TokenCommand {
     /// Reads what must be read where the command was given.
-    pub(super) fn prepare(&mut self) -> Result<(), Exit> {
+    pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
         match self {
             Self::Mint(_) => Ok(()),
             Self::Inspect { token } | Self::Expire { token } | Self::Revoke { token } => {
                 if token == "-" {
                     token.clear();
                     let read = std::io::stdin().read_line(token);
-                    read.map_err(|error| Exit::Failed(format!("reading stdin: {error}")))?;
+                    read.map_err(|error| CommandError::Failed(format!("reading stdin: {error}")))?;
                     token.truncate(token.trim_end().len());
                 }
                 Ok(())
@@ -80,17 +80,17 @@ impl TokenCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: TokenCommand) -> Result<Value, Error> {
-    let store = &world.store;
+pub(super) async fn execute(instance: &Instance, command: TokenCommand) -> Result<Value, Error> {
+    let store = &instance.store;
     match command {
         TokenCommand::Mint(mint) => {
-            let ttl = lifetime(&mint, world.settings.access_ttl)?;
-            store.write(move |tx| make(tx, &mint, ttl)).await
+            let ttl = token_lifetime(&mint, instance.settings.access_ttl)?;
+            store.write(move |tx| mint_token(tx, &mint, ttl)).await
         }
-        TokenCommand::Inspect { token } => store.read(move |tx| inspect(tx, &token)).await,
+        TokenCommand::Inspect { token } => store.read(move |tx| inspect_token(tx, &token)).await,
         TokenCommand::Expire { token } => {
             let expired = store.write(move |tx| {
-                note(tx, AuditAction::TOKEN_EXPIRE, &token)?;
+                record_audit(tx, AuditAction::TOKEN_EXPIRE, &token)?;
                 tokens::expire(tx, &token)
             });
             expired.await.map(|()| json!({"expired": true}))
@@ -103,7 +103,7 @@ pub(super) async fn execute(world: &World, command: TokenCommand) -> Result<Valu
 }
 
 /// Notes what becomes of a token, by whose it is and never by its text.
-fn note(tx: &mut Tx<'_>, kind: AuditAction, token: &str) -> Result<(), Error> {
+fn record_audit(tx: &mut Tx<'_>, kind: AuditAction, token: &str) -> Result<(), Error> {
     let (app, user) = match tokens::inspect(tx, token)? {
         Some(InspectedToken::Bearer(app)) => (Some(app), None),
         Some(InspectedToken::OAuth1(token)) => (Some(token.app_id), Some(token.user_id)),
@@ -111,14 +111,14 @@ fn note(tx: &mut Tx<'_>, kind: AuditAction, token: &str) -> Result<(), Error> {
         None => (None, None),
     };
     let detail = json!({"user": user.map(|user| user.to_string())});
-    Ok(audit::note(tx, kind, app, &detail)?)
+    Ok(audit::record(tx, kind, app, &detail)?)
 }
 
-fn lifetime(mint: &Mint, usual: Duration) -> Result<Option<i64>, Error> {
+fn token_lifetime(mint: &MintTokenArgs, usual: Duration) -> Result<Option<i64>, Error> {
     let span = match mint.ttl.as_deref() {
         None => usual,
         Some("never") => return Ok(None),
-        Some(text) => crate::config::span(text).ok_or_else(|| {
+        Some(text) => crate::config::parse_duration(text).ok_or_else(|| {
             Refusal::invalid_parameter(
                 "ttl",
                 text,
@@ -129,14 +129,14 @@ fn lifetime(mint: &Mint, usual: Duration) -> Result<Option<i64>, Error> {
     Ok(Some(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
 }
 
-fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Error> {
+fn mint_token(tx: &mut Tx<'_>, mint: &MintTokenArgs, ttl: Option<i64>) -> Result<Value, Error> {
     let app = find::app(tx, &mint.app)?;
     let user = find::user(tx, &mint.user)?;
     let mut value =
         json!({"app": app.name, "user_id": user.id.to_string(), "username": user.username});
     let shown = if mint.oauth1 {
         let permission = mint.permission.as_ref().unwrap_or(&app.permission);
-        let level = word("permission", permission)?;
+        let level = parse_word("permission", permission)?;
         let (token, secret) = tokens::mint_oauth1(tx, app.id, user.id, level)?;
         vec![
             ("permission", permission.clone()),
@@ -144,7 +144,7 @@ fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Error> 
             ("access_token_secret", secret.expose_secret().to_owned()),
         ]
     } else {
-        let scopes = scopes(mint.scopes.as_deref())?;
+        let scopes = parse_scopes(mint.scopes.as_deref())?;
         let token = tokens::mint_oauth2(tx, app.id, user.id, scopes, ttl)?;
         let until = ttl.map_or("never".to_owned(), |ttl| tx.now().plus_ms(ttl).to_string());
         vec![
@@ -155,7 +155,7 @@ fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Error> 
     };
     let kind = if mint.oauth1 { "oauth1" } else { "oauth2" };
     let detail = json!({"user": user.id.to_string(), "kind": kind});
-    audit::note(tx, AuditAction::TOKEN_MINT, Some(app.id), &detail)?;
+    audit::record(tx, AuditAction::TOKEN_MINT, Some(app.id), &detail)?;
     if let Some(map) = value.as_object_mut() {
         let shown = shown
             .into_iter()
@@ -165,7 +165,7 @@ fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Error> 
     Ok(value)
 }
 
-fn scopes(text: Option<&str>) -> Result<Scopes, Refusal> {
+fn parse_scopes(text: Option<&str>) -> Result<Scopes, Refusal> {
     let Some(text) = text else {
         return Ok(tokens::all_scopes());
     };
@@ -174,9 +174,9 @@ fn scopes(text: Option<&str>) -> Result<Scopes, Refusal> {
     })
 }
 
-fn inspect(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {
+fn inspect_token(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {
     let now = tx.now();
-    let known = tokens::inspect(tx, token)?.ok_or_else(|| find::unknown("token", "…"))?;
+    let known = tokens::inspect(tx, token)?.ok_or_else(|| find::not_found("token", "…"))?;
     Ok(match known {
         InspectedToken::Bearer(app) => {
             json!({"kind": "OAuth 2.0 app-only bearer", "app_id": app.to_string(), "holds": true})

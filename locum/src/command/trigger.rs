@@ -19,16 +19,16 @@ use store::spaces::SpaceState;
 use store::users::User;
 
 use super::find;
-use crate::config::Mode;
-use crate::world::World;
+use crate::config::RunMode;
+use crate::instance::Instance;
 
 /// Why it is not done on a real network.
-pub(super) const NOT_HERE: &str = "events are triggered in a test world only";
+pub(super) const DEV_ONLY: &str = "events are triggered in a test world only";
 
 /// What is to happen, and to whom.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Trigger {
+pub(crate) struct TriggerArgs {
     /// The kind of event, as subscriptions name it: post.create, follow.follow, dm.received, …
     kind: String,
     /// Whom the event is about: @username or id; the oldest account by default
@@ -49,14 +49,14 @@ pub(crate) struct Trigger {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, trigger: Trigger) -> Result<Value, Error> {
-    if world.settings.mode != Mode::Dev {
-        return Err(Refusal::forbidden(NOT_HERE).into());
+pub(super) async fn execute(instance: &Instance, trigger: TriggerArgs) -> Result<Value, Error> {
+    if instance.settings.mode != RunMode::Dev {
+        return Err(Refusal::forbidden(DEV_ONLY).into());
     }
-    let kind = kind(&trigger.kind)?;
-    let done = world.store.write(move |tx| {
-        let scene = Scene::set(tx, &trigger)?;
-        let mut told = scene.cause(tx, kind)?;
+    let kind = require_event_kind(&trigger.kind)?;
+    let done = instance.store.write(move |tx| {
+        let scene = TriggerContext::prepare(tx, &trigger)?;
+        let mut told = scene.trigger_event(tx, kind)?;
         told.insert("kind".to_owned(), json!(kind.name));
         told.insert("user_id".to_owned(), json!(scene.user.id.to_string()));
         Ok(Value::Object(told))
@@ -65,7 +65,7 @@ pub(super) async fn execute(world: &World, trigger: Trigger) -> Result<Value, Er
 }
 
 /// The kind that is called so, if it ever happens here.
-fn kind(name: &str) -> Result<&'static ActivityEventKind, Refusal> {
+fn require_event_kind(name: &str) -> Result<&'static ActivityEventKind, Refusal> {
     let found = find_event_kind(name).map(|(kind, _)| kind);
     found
         .filter(|kind| !kind.log_kind.is_empty())
@@ -78,28 +78,28 @@ fn kind(name: &str) -> Result<&'static ActivityEventKind, Refusal> {
 }
 
 /// What came of it.
-type Told = Result<Map<String, Value>, Error>;
+type TriggerResult = Result<Map<String, Value>, Error>;
 
 /// Those who take part, and what they are to say.
-struct Scene<'t> {
-    trigger: &'t Trigger,
+struct TriggerContext<'t> {
+    trigger: &'t TriggerArgs,
     user: User,
     other: UserId,
     text: String,
 }
 
-impl<'t> Scene<'t> {
-    fn set(tx: &mut Tx<'_>, trigger: &'t Trigger) -> Result<Self, Error> {
+impl<'t> TriggerContext<'t> {
+    fn prepare(tx: &mut Tx<'_>, trigger: &'t TriggerArgs) -> Result<Self, Error> {
         let user = match &trigger.user {
             Some(text) => find::user(tx, text)?,
-            None => someone(tx, None)?,
+            None => oldest_active_user(tx, None)?,
         };
         let other = match &trigger.other {
             Some(text) => find::user(tx, text)?,
-            None => someone(tx, Some(user.id))?,
+            None => oldest_active_user(tx, Some(user.id))?,
         };
         // Nobody may say the same twice in a row.
-        let fresh = || format!("Triggered {}", trigger_id(tx));
+        let fresh = || format!("Triggered {}", next_trigger_number(tx));
         let text = trigger.text.clone().unwrap_or_else(fresh);
         Ok(Self {
             trigger,
@@ -109,12 +109,12 @@ impl<'t> Scene<'t> {
         })
     }
 
-    fn cause(&self, tx: &mut Tx<'_>, kind: &ActivityEventKind) -> Told {
+    fn trigger_event(&self, tx: &mut Tx<'_>, kind: &ActivityEventKind) -> TriggerResult {
         match kind.name.split_once('.') {
-            Some(("profile", _)) => self.profile(tx, kind.name),
-            Some(("post" | "like", _)) => self.post(tx, kind.name),
-            Some(("dm", what)) => self.message(tx, what),
-            Some(("spaces", what)) => self.space(tx, what),
+            Some(("profile", _)) => self.trigger_profile_event(tx, kind.name),
+            Some(("post" | "like", _)) => self.trigger_post_event(tx, kind.name),
+            Some(("dm", what)) => self.trigger_message_event(tx, what),
+            Some(("spaces", what)) => self.trigger_space_event(tx, what),
             Some(("news", _)) => {
                 let new = NewNewsStory {
                     name: self.text.clone(),
@@ -122,7 +122,7 @@ impl<'t> Scene<'t> {
                     ..NewNewsStory::default()
                 };
                 let story = news::create(tx, &new)?;
-                Ok(told([("story_id", story.id.to_string())]))
+                Ok(json_fields([("story_id", story.id.to_string())]))
             }
             Some(("oauth", _)) => {
                 let app = self.trigger.app.as_deref();
@@ -130,14 +130,14 @@ impl<'t> Scene<'t> {
                     app.ok_or_else(|| Refusal::invalid_parameter("app", "", "which --app?"))?;
                 let app = find::app(tx, app)?;
                 grants::revoke(tx, &AuditActor::user(self.user.id, ""), app.id)?;
-                Ok(told([("app_id", app.id.to_string())]))
+                Ok(json_fields([("app_id", app.id.to_string())]))
             }
-            _ => self.tie(tx, kind.name),
+            _ => self.trigger_relation_event(tx, kind.name),
         }
     }
 
     /// What begins has ended before, what ends has begun: else nothing would happen.
-    fn tie(&self, tx: &mut Tx<'_>, name: &str) -> Told {
+    fn trigger_relation_event(&self, tx: &mut Tx<'_>, name: &str) -> TriggerResult {
         let (user, other) = (self.user.id, self.other);
         match name {
             "follow.follow" => {
@@ -164,16 +164,16 @@ impl<'t> Scene<'t> {
                 blocks::block(tx, user, other)?;
                 blocks::unblock(tx, user, other)?;
             }
-            name => return Err(find::unknown("kind", name)),
+            name => return Err(find::not_found("kind", name)),
         }
-        Ok(told([("other_id", other.to_string())]))
+        Ok(json_fields([("other_id", other.to_string())]))
     }
 
-    fn profile(&self, tx: &mut Tx<'_>, name: &str) -> Told {
+    fn trigger_profile_event(&self, tx: &mut Tx<'_>, name: &str) -> TriggerResult {
         let (by, id) = (AuditActor::operator(), self.user.id);
         let said = Some(self.text.clone());
         let address = |end: &str| {
-            let made = || format!("https://example.org/{}{end}", trigger_id(tx));
+            let made = || format!("https://example.org/{}{end}", next_trigger_number(tx));
             Some(self.trigger.text.clone().unwrap_or_else(made))
         };
         let mut edit = ProfileChanges::default();
@@ -186,7 +186,7 @@ impl<'t> Scene<'t> {
             "profile.update.banner_picture" => edit.profile_banner_url = address(".png"),
             "profile.update.handle" => {
                 // At most 15 characters.
-                let made = || format!("user_{:09}", trigger_id(tx) % 1_000_000_000);
+                let made = || format!("user_{:09}", next_trigger_number(tx) % 1_000_000_000);
                 edit.username = Some(self.trigger.text.clone().unwrap_or_else(made));
             }
             "profile.update.verified_badge" => {
@@ -197,23 +197,23 @@ impl<'t> Scene<'t> {
                     id,
                     if blue { "business" } else { "blue" },
                 )?;
-                return Ok(told([("verified_type", user.verified_type)]));
+                return Ok(json_fields([("verified_type", user.verified_type)]));
             }
             "profile.update.affiliate_badge" => {
                 let badge = AffiliateBadge::default();
                 let none = self.user.affiliation.is_empty();
                 let organization = none.then_some((self.other, &badge));
                 let user = profiles::set_affiliation(tx, &by, id, organization)?;
-                return Ok(told([("affiliation", user.affiliation)]));
+                return Ok(json_fields([("affiliation", user.affiliation)]));
             }
-            name => return Err(find::unknown("kind", name)),
+            name => return Err(find::not_found("kind", name)),
         }
         profiles::update(tx, &by, id, &edit)?;
         Ok(Map::new())
     }
 
     /// A post of somebody's.
-    fn write(tx: &mut Tx<'_>, author: UserId, new: &NewPost) -> Result<PostId, Error> {
+    fn create_post(tx: &mut Tx<'_>, author: UserId, new: &NewPost) -> Result<PostId, Error> {
         let author = PostAuthor {
             user_id: author,
             app_id: None,
@@ -223,53 +223,53 @@ impl<'t> Scene<'t> {
     }
 
     /// The post that is meant, or a new one of somebody's.
-    fn subject(&self, tx: &mut Tx<'_>, author: UserId) -> Result<PostId, Error> {
+    fn target_post(&self, tx: &mut Tx<'_>, author: UserId) -> Result<PostId, Error> {
         if let Some(text) = &self.trigger.post {
-            return find::post(text);
+            return find::post_id(text);
         }
-        let text = format!("To be acted upon {}", trigger_id(tx));
-        Self::write(tx, author, &plain(text))
+        let text = format!("To be acted upon {}", next_trigger_number(tx));
+        Self::create_post(tx, author, &text_post(text))
     }
 
-    fn post(&self, tx: &mut Tx<'_>, name: &str) -> Told {
+    fn trigger_post_event(&self, tx: &mut Tx<'_>, name: &str) -> TriggerResult {
         let (user, other) = (self.user.id, self.other);
-        let mut new = plain(self.text.clone());
+        let mut new = text_post(self.text.clone());
         let id = match name {
-            "post.create" => Self::write(tx, user, &new)?,
+            "post.create" => Self::create_post(tx, user, &new)?,
             "post.delete" => {
-                let id = self.subject(tx, user)?;
+                let id = self.target_post(tx, user)?;
                 posts::delete(tx, user, id)?;
                 id
             }
             "post.mention.create" => {
                 new.text = format!("@{} {}", self.user.username, self.text);
-                Self::write(tx, other, &new)?
+                Self::create_post(tx, other, &new)?
             }
             "post.reply.create" => {
-                new.reply_to = Some(self.subject(tx, user)?);
-                Self::write(tx, other, &new)?
+                new.reply_to = Some(self.target_post(tx, user)?);
+                Self::create_post(tx, other, &new)?
             }
             "post.quote.create" => {
-                new.quote = Some(self.subject(tx, user)?);
-                Self::write(tx, other, &new)?
+                new.quote = Some(self.target_post(tx, user)?);
+                Self::create_post(tx, other, &new)?
             }
             "post.repost.create" => {
-                let id = self.subject(tx, user)?;
+                let id = self.target_post(tx, user)?;
                 reposts::undo(tx, other, id)?;
                 reposts::repost(tx, other, None, id)?.id
             }
             "like.create" => {
-                let id = self.subject(tx, other)?;
+                let id = self.target_post(tx, other)?;
                 likes::unlike(tx, user, id)?;
                 likes::like(tx, user, id)?;
                 id
             }
-            name => return Err(find::unknown("kind", name)),
+            name => return Err(find::not_found("kind", name)),
         };
-        Ok(told([("post_id", id.to_string())]))
+        Ok(json_fields([("post_id", id.to_string())]))
     }
 
-    fn send(
+    fn send_message(
         &self,
         tx: &mut Tx<'_>,
         from: UserId,
@@ -287,28 +287,28 @@ impl<'t> Scene<'t> {
         Ok((event.id, event.conversation))
     }
 
-    fn message(&self, tx: &mut Tx<'_>, what: &str) -> Told {
+    fn trigger_message_event(&self, tx: &mut Tx<'_>, what: &str) -> TriggerResult {
         let (user, other) = (self.user.id, self.other);
         let (id, conversation) = match what {
-            "sent" => self.send(tx, user, other)?,
-            "received" => self.send(tx, other, user)?,
+            "sent" => self.send_message(tx, user, other)?,
+            "received" => self.send_message(tx, other, user)?,
             // It is read, or answered, by the other.
             "read" => {
-                let (id, conversation) = self.send(tx, user, other)?;
+                let (id, conversation) = self.send_message(tx, user, other)?;
                 messages::mark_read(tx, &conversation, other, Some(id))?;
                 (id, conversation)
             }
             "indicate_typing" => {
                 let (id, conversation) = match store::messages::find_direct(tx, user, other)? {
                     Some(known) => (0, known),
-                    None => self.send(tx, user, other)?,
+                    None => self.send_message(tx, user, other)?,
                 };
                 messages::indicate_typing(tx, &conversation, other)?;
                 (id, conversation)
             }
-            name => return Err(find::unknown("kind", name)),
+            name => return Err(find::not_found("kind", name)),
         };
-        let mut told = told([("conversation_id", conversation.to_string())]);
+        let mut told = json_fields([("conversation_id", conversation.to_string())]);
         if id != 0 {
             told.insert("event_id".to_owned(), json!(id.to_string()));
         }
@@ -316,7 +316,7 @@ impl<'t> Scene<'t> {
     }
 
     /// A space begins. One that ends is the user's that is live, or a new one.
-    fn space(&self, tx: &mut Tx<'_>, what: &str) -> Told {
+    fn trigger_space_event(&self, tx: &mut Tx<'_>, what: &str) -> TriggerResult {
         let user = self.user.id;
         let mut live = store::spaces::list_active_by_creators(tx, &[user])?;
         live.retain(|space| space.state == SpaceState::Live);
@@ -333,12 +333,12 @@ impl<'t> Scene<'t> {
         if what == "end" {
             spaces::close(tx, id)?;
         }
-        Ok(told([("space_id", base::id::encode_base62(id))]))
+        Ok(json_fields([("space_id", base::id::encode_base62(id))]))
     }
 }
 
 /// The oldest account, or the oldest but one: that of somebody who may act.
-fn someone(tx: &mut Tx<'_>, but: Option<UserId>) -> Result<User, Error> {
+fn oldest_active_user(tx: &mut Tx<'_>, but: Option<UserId>) -> Result<User, Error> {
     let mut oldest = users::list(tx, None, 50)?;
     oldest.retain(|user| user.state == store::users::UserState::Active && Some(user.id) != but);
     let missing = || Refusal::forbidden("there are too few people: make one with `user create`");
@@ -346,18 +346,18 @@ fn someone(tx: &mut Tx<'_>, but: Option<UserId>) -> Result<User, Error> {
 }
 
 /// What was there never before.
-fn trigger_id(tx: &Tx<'_>) -> i64 {
+fn next_trigger_number(tx: &Tx<'_>) -> i64 {
     tx.next_id::<()>().get()
 }
 
-fn plain(text: String) -> NewPost {
+fn text_post(text: String) -> NewPost {
     NewPost {
         text,
         ..NewPost::default()
     }
 }
 
-fn told<const N: usize>(members: [(&str, String); N]) -> Map<String, Value> {
+fn json_fields<const N: usize>(members: [(&str, String); N]) -> Map<String, Value> {
     let members = members.into_iter();
     members
         .map(|(name, text)| (name.to_owned(), json!(text)))

@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::users::{User, UserState};
 
-use super::notes::Switch;
-use super::profiles::{Affiliation, Edit};
+use super::notes::OnOff;
+use super::profile_edits::{AffiliationArgs, ProfileEditArgs};
 use super::{audit, find, notes};
-use crate::exit::Exit;
-use crate::world::World;
+use crate::command_error::CommandError;
+use crate::instance::Instance;
 
 /// What may be done about people.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum UserCommand {
     /// Makes an account; a password that is not given is made up and shown once
-    Create(NewUser),
+    Create(NewUserArgs),
     /// Lists accounts, oldest first
     List {
         /// Begins after this id
@@ -43,7 +43,7 @@ pub(crate) enum UserCommand {
         #[serde(default)]
         end_tokens: bool,
         #[command(flatten)]
-        password: Password,
+        password: PasswordArgs,
     },
     /// Takes an account and its posts out of sight
     Suspend {
@@ -60,7 +60,7 @@ pub(crate) enum UserCommand {
         /// @username or id
         user: String,
         #[command(flatten)]
-        edit: Edit,
+        edit: ProfileEditArgs,
     },
     /// Shows posts to approved followers only
     Protect {
@@ -93,7 +93,7 @@ pub(crate) enum UserCommand {
         /// @username or id
         user: String,
         #[command(flatten)]
-        affiliation: Affiliation,
+        affiliation: AffiliationArgs,
     },
     /// Takes an organization's badge away
     Unaffiliate {
@@ -120,7 +120,7 @@ pub(crate) enum UserCommand {
     /// Lets a user write community notes through the interface, or no longer
     NoteWriter {
         /// on or off
-        switch: Switch,
+        switch: OnOff,
         /// @username or id
         user: String,
     },
@@ -134,14 +134,14 @@ pub(crate) enum UserCommand {
 /// A new account.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct NewUser {
+pub(crate) struct NewUserArgs {
     /// The handle: 1–15 of A–Z a–z 0–9 _
     username: String,
     /// The display name
     #[arg(long, default_value = "")]
     name: String,
     #[command(flatten)]
-    password: Password,
+    password: PasswordArgs,
     /// The biography
     #[arg(long, default_value = "")]
     description: String,
@@ -169,7 +169,7 @@ pub(crate) struct NewUser {
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[group(id = "password-given")]
-pub(crate) struct Password {
+pub(crate) struct PasswordArgs {
     /// The password (it shows in the list of processes: --password-stdin does not)
     #[arg(long, conflicts_with = "password_stdin")]
     password: Option<String>,
@@ -179,21 +179,21 @@ pub(crate) struct Password {
     password_stdin: bool,
 }
 
-impl Password {
-    fn prepare(&mut self) -> Result<(), Exit> {
+impl PasswordArgs {
+    fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
         if self.password_stdin {
             let mut line = String::new();
             std::io::stdin()
                 .read_line(&mut line)
-                .map_err(|error| Exit::Failed(format!("reading stdin: {error}")))?;
+                .map_err(|error| CommandError::Failed(format!("reading stdin: {error}")))?;
             self.password = Some(line.trim_end_matches(['\r', '\n']).to_owned());
         }
         Ok(())
     }
 
     /// The password and its stored form. Slow: not inside a transaction.
-    fn settle(&self, world: &World) -> Result<Settled, Error> {
-        let chance = &world.store.context().rng;
+    fn hash_or_generate(&self, instance: &Instance) -> Result<HashedPassword, Error> {
+        let chance = &instance.store.context().rng;
         let made_up = self.password.is_none();
         let text = match &self.password {
             Some(text) => text.clone(),
@@ -202,122 +202,143 @@ impl Password {
         if text.is_empty() {
             return Err(Refusal::invalid_parameter("password", "", "The password is empty").into());
         }
-        Ok(Settled {
+        Ok(HashedPassword {
             hash: passwords::hash(&text, chance)?,
-            shown: made_up.then_some(text),
+            generated: made_up.then_some(text),
         })
     }
 }
 
-struct Settled {
+struct HashedPassword {
     hash: String,
     /// The password, when it was made up.
-    shown: Option<String>,
+    generated: Option<String>,
 }
 
 impl UserCommand {
     /// Reads what must be read where the command was given.
-    pub(super) fn prepare(&mut self) -> Result<(), Exit> {
+    pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
         match self {
-            Self::Create(new) => new.password.prepare(),
-            Self::Password { password, .. } => password.prepare(),
+            Self::Create(new) => new.password.read_stdin_inputs(),
+            Self::Password { password, .. } => password.read_stdin_inputs(),
             _ => Ok(()),
         }
     }
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result<Value, Error> {
     match command {
-        UserCommand::Create(new) => create(world, new).await,
-        UserCommand::List { after, limit } => list(world, after, limit).await,
-        UserCommand::Show { user } => change(world, user, |_, _| Ok(())).await,
+        UserCommand::Create(new) => create_user(instance, new).await,
+        UserCommand::List { after, limit } => list_users(instance, after, limit).await,
+        UserCommand::Show { user } => change_user(instance, user, |_, _| Ok(())).await,
         UserCommand::Password {
             user,
             end_tokens,
             password,
-        } => set_password(world, user, &password, end_tokens).await,
+        } => set_password(instance, user, &password, end_tokens).await,
         UserCommand::Suspend { user } => {
-            change(world, user, |tx, id| users::suspend(tx, id).map(drop)).await
+            change_user(instance, user, |tx, id| users::suspend(tx, id).map(drop)).await
         }
-        UserCommand::Restore { user } => restore(world, user).await,
+        UserCommand::Restore { user } => restore_user(instance, user).await,
         UserCommand::Edit { user, edit } => {
-            change(world, user, move |tx, id| edit.apply(tx, id)).await
+            change_user(instance, user, move |tx, id| edit.apply(tx, id)).await
         }
-        UserCommand::Protect { user } => protect(world, user, true).await,
-        UserCommand::Unprotect { user } => protect(world, user, false).await,
-        UserCommand::Verify { user, kind } => verify(world, user, kind).await,
-        UserCommand::Premium { user, kind } => premium(world, user, kind).await,
+        UserCommand::Protect { user } => set_protected(instance, user, true).await,
+        UserCommand::Unprotect { user } => set_protected(instance, user, false).await,
+        UserCommand::Verify { user, kind } => set_verified_type(instance, user, kind).await,
+        UserCommand::Premium { user, kind } => set_subscription_type(instance, user, kind).await,
         UserCommand::Affiliate { user, affiliation } => {
-            change(world, user, move |tx, id| affiliation.apply(tx, id)).await
+            change_user(instance, user, move |tx, id| affiliation.apply(tx, id)).await
         }
-        UserCommand::Unaffiliate { user } => unaffiliate(world, user).await,
-        UserCommand::Withhold { user, countries } => withhold(world, user, countries).await,
-        UserCommand::Subscribe { user, author, end } => subscribe(world, user, author, end).await,
-        UserCommand::NoteWriter { switch, user } => notes::writer(world, user, switch).await,
-        UserCommand::Delete { user } => delete(world, user).await,
+        UserCommand::Unaffiliate { user } => remove_affiliation(instance, user).await,
+        UserCommand::Withhold { user, countries } => withhold_user(instance, user, countries).await,
+        UserCommand::Subscribe { user, author, end } => {
+            set_subscriber(instance, user, author, end).await
+        }
+        UserCommand::NoteWriter { switch, user } => {
+            notes::set_note_writer(instance, user, switch).await
+        }
+        UserCommand::Delete { user } => delete_user(instance, user).await,
     }
 }
 
-async fn restore(world: &World, user: String) -> Result<Value, Error> {
-    let restored = world.store.write(move |tx| {
-        let found = find::anyone(tx, &user)?;
+async fn restore_user(instance: &Instance, user: String) -> Result<Value, Error> {
+    let restored = instance.store.write(move |tx| {
+        let found = find::user_or_deleted(tx, &user)?;
         users::restore(tx, found.id)
     });
-    restored.await.map(|user| speak(&user))
+    restored.await.map(|user| render_user(&user))
 }
 
-async fn protect(world: &World, user: String, on: bool) -> Result<Value, Error> {
-    change(world, user, move |tx, id| {
+async fn set_protected(instance: &Instance, user: String, on: bool) -> Result<Value, Error> {
+    change_user(instance, user, move |tx, id| {
         profiles::set_protected(tx, &AuditActor::operator(), id, on).map(drop)
     })
     .await
 }
 
-async fn verify(world: &World, user: String, kind: String) -> Result<Value, Error> {
-    change(world, user, move |tx, id| {
+async fn set_verified_type(
+    instance: &Instance,
+    user: String,
+    kind: String,
+) -> Result<Value, Error> {
+    change_user(instance, user, move |tx, id| {
         profiles::set_verified_type(tx, &AuditActor::operator(), id, &kind).map(drop)
     })
     .await
 }
 
-async fn premium(world: &World, user: String, kind: String) -> Result<Value, Error> {
-    change(world, user, move |tx, id| {
+async fn set_subscription_type(
+    instance: &Instance,
+    user: String,
+    kind: String,
+) -> Result<Value, Error> {
+    change_user(instance, user, move |tx, id| {
         profiles::set_subscription_type(tx, &AuditActor::operator(), id, &kind).map(drop)
     })
     .await
 }
 
-async fn unaffiliate(world: &World, user: String) -> Result<Value, Error> {
-    change(world, user, |tx, id| {
+async fn remove_affiliation(instance: &Instance, user: String) -> Result<Value, Error> {
+    change_user(instance, user, |tx, id| {
         profiles::set_affiliation(tx, &AuditActor::operator(), id, None).map(drop)
     })
     .await
 }
 
-async fn withhold(world: &World, user: String, countries: Vec<String>) -> Result<Value, Error> {
-    change(world, user, move |tx, id| {
+async fn withhold_user(
+    instance: &Instance,
+    user: String,
+    countries: Vec<String>,
+) -> Result<Value, Error> {
+    change_user(instance, user, move |tx, id| {
         withholding::withhold_user(tx, id, &countries).map(drop)
     })
     .await
 }
 
-async fn subscribe(world: &World, user: String, author: String, end: bool) -> Result<Value, Error> {
+async fn set_subscriber(
+    instance: &Instance,
+    user: String,
+    author: String,
+    end: bool,
+) -> Result<Value, Error> {
     let act = if end {
         subscriptions::unsubscribe
     } else {
         subscriptions::subscribe
     };
-    change(world, user, move |tx, id| {
+    change_user(instance, user, move |tx, id| {
         let author = find::user(tx, &author)?.id;
         act(tx, id, author).map(drop)
     })
     .await
 }
 
-async fn create(world: &World, new: NewUser) -> Result<Value, Error> {
-    let settled = settle(world, &new.password).await?;
-    let shown = settled.shown;
+async fn create_user(instance: &Instance, new: NewUserArgs) -> Result<Value, Error> {
+    let settled = hash_password(instance, &new.password).await?;
+    let shown = settled.generated;
     let new = users::NewUser {
         username: new.username,
         name: new.name,
@@ -331,53 +352,57 @@ async fn create(world: &World, new: NewUser) -> Result<Value, Error> {
         email: new.email,
         ..users::NewUser::default()
     };
-    let made = world.store.write(move |tx| {
+    let made = instance.store.write(move |tx| {
         let user = users::create(tx, &new)?;
-        note(tx, AuditAction::USER_CREATE, user.id)?;
+        record_audit(tx, AuditAction::USER_CREATE, user.id)?;
         Ok::<_, Error>(user)
     });
-    Ok(with_password(speak(&made.await?), shown))
+    Ok(add_password(render_user(&made.await?), shown))
 }
 
-async fn list(world: &World, after: Option<String>, limit: i64) -> Result<Value, Error> {
+async fn list_users(
+    instance: &Instance,
+    after: Option<String>,
+    limit: i64,
+) -> Result<Value, Error> {
     let after = match after {
-        Some(text) => Some(UserId::parse(&text).ok_or_else(|| find::unknown("user", &text))?),
+        Some(text) => Some(UserId::parse(&text).ok_or_else(|| find::not_found("user", &text))?),
         None => None,
     };
-    let read = world
+    let read = instance
         .store
         .read(move |tx| Ok(users::list(tx, after, limit)?));
-    Ok(read.await?.iter().map(summary).collect())
+    Ok(read.await?.iter().map(user_summary).collect())
 }
 
 /// Notes what was done to a user.
-fn note(tx: &mut store::Tx<'_>, kind: AuditAction, user: UserId) -> Result<(), Error> {
+fn record_audit(tx: &mut store::Tx<'_>, kind: AuditAction, user: UserId) -> Result<(), Error> {
     let detail = json!({"user": user.to_string()});
-    Ok(audit::note(tx, kind, None, &detail)?)
+    Ok(audit::record(tx, kind, None, &detail)?)
 }
 
 async fn set_password(
-    world: &World,
+    instance: &Instance,
     user: String,
-    password: &Password,
+    password: &PasswordArgs,
     end_tokens: bool,
 ) -> Result<Value, Error> {
-    let settled = settle(world, password).await?;
-    let (hash, shown) = (settled.hash, settled.shown);
-    let done = change(world, user, move |tx, id| {
+    let settled = hash_password(instance, password).await?;
+    let (hash, shown) = (settled.hash, settled.generated);
+    let done = change_user(instance, user, move |tx, id| {
         users::set_password(tx, id, &hash)?;
         sessions::revoke_all(tx, &AuditActor::operator(), id, None)?;
         if end_tokens {
             network::tokens::revoke_all(tx, id)?;
         }
         let detail = json!({"user": id.to_string(), "tokens": end_tokens});
-        Ok(audit::note(tx, AuditAction::PASSWORD_SET, None, &detail)?)
+        Ok(audit::record(tx, AuditAction::PASSWORD_SET, None, &detail)?)
     });
-    Ok(with_password(done.await?, shown))
+    Ok(add_password(done.await?, shown))
 }
 
-async fn delete(world: &World, user: String) -> Result<Value, Error> {
-    let deleted = world.store.write(move |tx| {
+async fn delete_user(instance: &Instance, user: String) -> Result<Value, Error> {
+    let deleted = instance.store.write(move |tx| {
         let found = find::user(tx, &user)?;
         users::delete(tx, found.id)
     });
@@ -386,52 +411,55 @@ async fn delete(world: &World, user: String) -> Result<Value, Error> {
 }
 
 /// Changes a user and shows what has become of it.
-async fn change(
-    world: &World,
+async fn change_user(
+    instance: &Instance,
     user: String,
     act: impl Fn(&mut store::Tx<'_>, UserId) -> Result<(), Error> + Send + 'static,
 ) -> Result<Value, Error> {
-    let changed = world.store.write(move |tx| {
+    let changed = instance.store.write(move |tx| {
         let found = find::user(tx, &user)?;
         act(tx, found.id)?;
         users::find(tx, found.id)
     });
-    changed.await.map(|user| speak(&user))
+    changed.await.map(|user| render_user(&user))
 }
 
 /// Hashing takes tens of milliseconds and all of a core: not on a thread that serves others.
-async fn settle(world: &World, password: &Password) -> Result<Settled, Error> {
-    let (world, password) = (world.clone(), password.clone());
-    let hashing = tokio::task::spawn_blocking(move || password.settle(&world));
+async fn hash_password(
+    instance: &Instance,
+    password: &PasswordArgs,
+) -> Result<HashedPassword, Error> {
+    let (world, password) = (instance.clone(), password.clone());
+    let hashing = tokio::task::spawn_blocking(move || password.hash_or_generate(&world));
     hashing
         .await
         .map_err(Fault::context("hashing a password"))?
 }
 
-fn with_password(mut value: Value, shown: Option<String>) -> Value {
+fn add_password(mut value: Value, shown: Option<String>) -> Value {
     if let (Some(password), Some(map)) = (shown, value.as_object_mut()) {
         map.insert("password".to_owned(), Value::String(password));
     }
     value
 }
 
-fn summary(user: &User) -> Value {
+fn user_summary(user: &User) -> Value {
     json!({
         "id": user.id.to_string(),
         "username": user.username,
         "name": user.name,
-        "state": state(user),
+        "state": account_state(user),
         "posts": user.post_count,
         "followers": user.followers_count,
     })
 }
 
-fn speak(user: &User) -> Value {
+fn render_user(user: &User) -> Value {
     json!({
         "id": user.id.to_string(),
         "username": user.username,
         "name": user.name,
-        "state": state(user),
+        "state": account_state(user),
         "created_at": user.created_at.to_string(),
         "description": user.description,
         "location": user.location,
@@ -448,7 +476,7 @@ fn speak(user: &User) -> Value {
     })
 }
 
-const fn state(user: &User) -> &'static str {
+const fn account_state(user: &User) -> &'static str {
     match user.state {
         UserState::Active => "active",
         UserState::Suspended => "suspended",

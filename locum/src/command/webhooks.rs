@@ -13,7 +13,7 @@ use store::deliveries::{self, Delivery, DeliveryAttempt, NewDelivery};
 use store::webhooks::{self as stored, Webhook};
 
 use super::find;
-use crate::world::World;
+use crate::instance::Instance;
 
 /// What may be done about webhooks.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -71,27 +71,27 @@ pub(crate) enum WebhookCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(world: &World, command: WebhookCommand) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: WebhookCommand) -> Result<Value, Error> {
     match command {
-        WebhookCommand::List { app } => list(world, app).await,
-        WebhookCommand::Crc { webhook } => crc(world, number(&webhook)?).await,
+        WebhookCommand::List { app } => list_webhooks(instance, app).await,
+        WebhookCommand::Crc { webhook } => send_challenge(instance, parse_id(&webhook)?).await,
         WebhookCommand::Send {
             webhook,
             count,
             key,
-        } => send(world, number(&webhook)?, count, key).await,
+        } => send_test_events(instance, parse_id(&webhook)?, count, key).await,
         WebhookCommand::Resend { webhook, delivery } => {
-            let id = number(&webhook)?;
-            let job = world.store.write(move |tx| {
-                known(tx, id)?;
+            let id = parse_id(&webhook)?;
+            let job = instance.store.write(move |tx| {
+                find_webhook(tx, id)?;
                 webhooks::resend_delivery(tx, id, delivery)
             });
             Ok(json!({ "delivery": delivery, "job_id": job.await?.to_string() }))
         }
         WebhookCommand::Replay { webhook, from, to } => {
-            let id = number(&webhook)?;
-            let replay = world.store.write(move |tx| {
-                let app = known(tx, id)?.app_id;
+            let id = parse_id(&webhook)?;
+            let replay = instance.store.write(move |tx| {
+                let app = find_webhook(tx, id)?.app_id;
                 let span = webhooks::parse_replay_range(tx.now(), &from, &to)?;
                 webhooks::start_replay(tx, app, id, span)
             });
@@ -103,23 +103,23 @@ pub(super) async fn execute(world: &World, command: WebhookCommand) -> Result<Va
             webhook,
             limit,
             delivery,
-        } => log(world, number(&webhook)?, limit, delivery).await,
+        } => list_deliveries(instance, parse_id(&webhook)?, limit, delivery).await,
     }
 }
 
-fn number(text: &str) -> Result<i64, Error> {
+fn parse_id(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
     id.map(Id::get)
-        .ok_or_else(|| find::unknown("webhook", text))
+        .ok_or_else(|| find::not_found("webhook", text))
 }
 
-fn known(tx: &mut Tx<'_>, id: i64) -> Result<Webhook, Error> {
+fn find_webhook(tx: &mut Tx<'_>, id: i64) -> Result<Webhook, Error> {
     let found = stored::find_by_id(tx, id)?;
-    found.ok_or_else(|| find::unknown("webhook", &id.to_string()))
+    found.ok_or_else(|| find::not_found("webhook", &id.to_string()))
 }
 
-async fn list(world: &World, app: Option<String>) -> Result<Value, Error> {
-    let found = world.store.read(move |tx| {
+async fn list_webhooks(instance: &Instance, app: Option<String>) -> Result<Value, Error> {
+    let found = instance.store.read(move |tx| {
         let mut all = Vec::new();
         if let Some(app) = &app {
             let app = find::app(tx, app)?;
@@ -135,10 +135,10 @@ async fn list(world: &World, app: Option<String>) -> Result<Value, Error> {
         }
         Ok(all)
     });
-    Ok(found.await?.iter().map(speak).collect())
+    Ok(found.await?.iter().map(render_webhook).collect())
 }
 
-fn speak(webhook: &Webhook) -> Value {
+fn render_webhook(webhook: &Webhook) -> Value {
     let time = |time: Time| time.to_string();
     json!({
         "id": webhook.id.to_string(),
@@ -154,40 +154,40 @@ fn speak(webhook: &Webhook) -> Value {
 }
 
 /// An app that is there, for its secret.
-fn app_of(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
+fn find_app(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
     network::apps::find(tx, id)
 }
 
-async fn crc(world: &World, id: i64) -> Result<Value, Error> {
-    let settings = &world.settings.webhooks;
-    let found = world.store.read(move |tx| {
-        let webhook = known(tx, id)?;
-        let secret = app_of(tx, webhook.app_id)?.api_secret;
+async fn send_challenge(instance: &Instance, id: i64) -> Result<Value, Error> {
+    let settings = &instance.settings.webhooks;
+    let found = instance.store.read(move |tx| {
+        let webhook = find_webhook(tx, id)?;
+        let secret = find_app(tx, webhook.app_id)?.api_secret;
         Ok((webhook, secret))
     });
     let (webhook, secret) = found.await?;
     let place = TargetUrl::parse(&webhook.url, &settings.targets)
         .map_err(|why| Refusal::named_reason(RefusalKind::Invalid, "url", &webhook.url, why))?;
-    let context = world.store.context();
+    let context = instance.store.context();
     let challenged = WebhookClient::new(settings)
         .send_challenge(&place, &secret, &context.rng, context.clock.now())
         .await?;
     let every = settings.challenge_interval;
-    let settled = world.store.write(move |tx| {
+    let settled = instance.store.write(move |tx| {
         challenged.record_for_webhook(tx, id, every)?;
-        let webhook = known(tx, id)?;
+        let webhook = find_webhook(tx, id)?;
         let tries = deliveries::list_challenges(tx, id, 1)?;
         Ok((webhook, tries))
     });
     let (webhook, tries) = settled.await?;
-    let mut said = speak(&webhook);
+    let mut said = render_webhook(&webhook);
     if let (Some(last), Some(members)) = (tries.first(), said.as_object_mut()) {
-        members.insert("challenge".to_owned(), challenge(last));
+        members.insert("challenge".to_owned(), render_challenge(last));
     }
     Ok(said)
 }
 
-fn challenge(attempt: &DeliveryAttempt) -> Value {
+fn render_challenge(attempt: &DeliveryAttempt) -> Value {
     json!({
         "at": attempt.at.to_string(),
         "crc_token": attempt.signature_or_token,
@@ -199,9 +199,14 @@ fn challenge(attempt: &DeliveryAttempt) -> Value {
     })
 }
 
-async fn send(world: &World, id: i64, count: u32, key: i64) -> Result<Value, Error> {
-    let sent = world.store.write(move |tx| {
-        known(tx, id)?;
+async fn send_test_events(
+    instance: &Instance,
+    id: i64,
+    count: u32,
+    key: i64,
+) -> Result<Value, Error> {
+    let sent = instance.store.write(move |tx| {
+        find_webhook(tx, id)?;
         let mut ids = Vec::new();
         for number in 1..=count {
             let event: Id<()> = tx.next_id();
@@ -229,30 +234,35 @@ async fn send(world: &World, id: i64, count: u32, key: i64) -> Result<Value, Err
     Ok(json!({ "events": sent.await? }))
 }
 
-async fn log(world: &World, id: i64, limit: u32, one: Option<i64>) -> Result<Value, Error> {
-    let found = world.store.read(move |tx| {
-        known(tx, id)?;
+async fn list_deliveries(
+    instance: &Instance,
+    id: i64,
+    limit: u32,
+    one: Option<i64>,
+) -> Result<Value, Error> {
+    let found = instance.store.read(move |tx| {
+        find_webhook(tx, id)?;
         let end = (Time::from_ms(i64::MAX), i64::MAX);
         let deliveries = match one {
             Some(seq) => {
                 let found = deliveries::find_by_seq(tx, seq)?.filter(|one| one.webhook_id == id);
-                vec![found.ok_or_else(|| find::unknown("delivery", &seq.to_string()))?]
+                vec![found.ok_or_else(|| find::not_found("delivery", &seq.to_string()))?]
             }
             None => deliveries::list_before(tx, id, end, i64::from(limit))?,
         };
         let mut all = Vec::new();
         for delivery in deliveries {
             let tries = deliveries::list_attempts(tx, id, delivery.seq, 50)?;
-            all.push(shown(&delivery, &tries, one.is_some()));
+            all.push(render_delivery(&delivery, &tries, one.is_some()));
         }
         let challenges = deliveries::list_challenges(tx, id, 5)?;
-        let challenges: Value = challenges.iter().map(challenge).collect();
+        let challenges: Value = challenges.iter().map(render_challenge).collect();
         Ok(json!({ "deliveries": all, "challenges": challenges }))
     });
     found.await
 }
 
-fn shown(delivery: &Delivery, tries: &[DeliveryAttempt], whole: bool) -> Value {
+fn render_delivery(delivery: &Delivery, tries: &[DeliveryAttempt], whole: bool) -> Value {
     let attempts: Value = tries
         .iter()
         .map(|one| {

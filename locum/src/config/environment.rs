@@ -1,8 +1,8 @@
 //! Variables of the environment: `LOCUM_AREA__NAME`.
 
-use super::load::Found;
-use super::table::KEYS;
-use super::values::Origin;
+use super::keys::KEYS;
+use super::layers::LayerEntry;
+use super::values::ValueOrigin;
 
 const PREFIX: &str = "LOCUM_";
 
@@ -31,15 +31,15 @@ const CLIENT_NAMES: &[&str] = &[
 ];
 
 /// The variable that names the configuration file.
-const CONFIG: &str = "LOCUM_CONFIG";
+const CONFIG_PATH_VARIABLE: &str = "LOCUM_CONFIG";
 
 /// What the environment sets.
-pub(super) fn read(variables: &[(String, String)]) -> Vec<Found> {
+pub(super) fn read_variables(variables: &[(String, String)]) -> Vec<LayerEntry> {
     let ours = variables.iter().filter(|(name, _)| is_configuration(name));
-    ours.map(|(name, value)| Found {
+    ours.map(|(name, value)| LayerEntry {
         name: key_name(name),
         text: value.clone(),
-        origin: Origin::Variable(name.clone()),
+        origin: ValueOrigin::Variable(name.clone()),
     })
     .collect()
 }
@@ -50,10 +50,12 @@ fn is_configuration(name: &str) -> bool {
     };
     let first = rest.strip_suffix("_2").unwrap_or(rest);
     // Every key has an area. What has none is ours only when it looks like a key that lost it.
-    name != CONFIG && !CLIENT_NAMES.contains(&first) && (rest.contains("__") || is_bare(rest))
+    name != CONFIG_PATH_VARIABLE
+        && !CLIENT_NAMES.contains(&first)
+        && (rest.contains("__") || is_key_without_area(rest))
 }
 
-fn is_bare(rest: &str) -> bool {
+fn is_key_without_area(rest: &str) -> bool {
     let name = rest.to_ascii_lowercase();
     let mut keys = KEYS.iter().filter_map(|key| key.name.split_once('.'));
     keys.any(|(_, bare)| bare == name)

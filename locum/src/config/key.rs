@@ -4,14 +4,14 @@ use std::fmt;
 
 /// The two ways a data folder is used; fixed when it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum RunMode {
     /// The test platform: fixed credentials, open doors, this machine only.
     Dev,
     /// The real network.
     Serve,
 }
 
-impl Mode {
+impl RunMode {
     /// The sub-command that the mode is.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Mode {
     }
 }
 
-impl fmt::Display for Mode {
+impl fmt::Display for RunMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -36,24 +36,24 @@ impl fmt::Display for Mode {
 
 /// One key: its name, what it may hold, and what holds when nobody sets it.
 #[derive(Debug)]
-pub(crate) struct Key {
+pub(crate) struct ConfigKey {
     /// `area.name`.
     pub(crate) name: &'static str,
     /// What it may hold.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ConfigValueKind,
     /// In `dev`.
-    pub(crate) dev: Preset,
+    pub(crate) dev: KeyDefault,
     /// In `serve`.
-    pub(crate) serve: Preset,
+    pub(crate) serve: KeyDefault,
     /// One sentence.
-    pub(crate) about: &'static str,
+    pub(crate) description: &'static str,
 }
 
 /// What holds when nobody sets the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Preset {
+pub(crate) enum KeyDefault {
     /// This value.
-    Is(&'static str),
+    Literal(&'static str),
     /// Nothing.
     Unset,
     /// The mode does not start without it.
@@ -64,7 +64,7 @@ pub(crate) enum Preset {
 
 /// What a key may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ConfigValueKind {
     /// Any text.
     Text,
     /// A text that is never shown; `NAME_file` names a file that holds it.
@@ -84,13 +84,13 @@ pub(crate) enum Kind {
     /// IP addresses.
     Hosts,
     /// `true` or `false`.
-    Switch,
+    Boolean,
     /// A whole number between two bounds.
     Count(u64, u64),
     /// A time, `500ms`, `10s`, `2h`, `30d`.
-    Span,
+    Duration,
     /// Several of them.
-    Spans,
+    Durations,
     /// Blocks of IP addresses, or `all`.
     Blocks,
     /// A number of bytes, `1MiB`.
@@ -100,17 +100,17 @@ pub(crate) enum Kind {
     /// `table`, `off` or `scale=N`.
     RateLimits,
     /// What units of currencies are worth: `EUR=1080000`.
-    Worths,
+    CurrencyWorths,
 }
 
-impl Kind {
+impl ConfigValueKind {
     /// Whether the value is masked, and a file may hold it.
     pub(crate) const fn is_secret(self) -> bool {
         matches!(self, Self::Secret | Self::Database)
     }
 
     /// What a person reads in the list of keys.
-    pub(crate) fn name(self) -> String {
+    pub(crate) fn type_name(self) -> String {
         match self {
             Self::Text => "text".to_owned(),
             Self::Secret => "secret".to_owned(),
@@ -121,30 +121,30 @@ impl Kind {
             Self::Origins => "list of `http(s)://host[:port]`".to_owned(),
             Self::Address => "`ip:port`".to_owned(),
             Self::Hosts => "list of IP addresses".to_owned(),
-            Self::Switch => "`true` or `false`".to_owned(),
+            Self::Boolean => "`true` or `false`".to_owned(),
             Self::Count(low, high) => format!("{low}–{high}"),
-            Self::Span => "time (`500ms`, `10s`, `2h`)".to_owned(),
-            Self::Spans => "list of times".to_owned(),
+            Self::Duration => "time (`500ms`, `10s`, `2h`)".to_owned(),
+            Self::Durations => "list of times".to_owned(),
             Self::Blocks => "list of blocks (`10.1.0.0/16`), or `all`".to_owned(),
             Self::Size => "bytes (`64KiB`, `1MiB`)".to_owned(),
             Self::OneOf(words) => format!("`{}`", words.join("`, `")),
             Self::RateLimits => "`table`, `off` or `scale=N`".to_owned(),
-            Self::Worths => "list of `EUR=1080000`".to_owned(),
+            Self::CurrencyWorths => "list of `EUR=1080000`".to_owned(),
         }
     }
 }
 
-impl Key {
+impl ConfigKey {
     /// What holds in a mode when nobody sets the key.
-    pub(crate) const fn preset(&self, mode: Mode) -> Preset {
+    pub(crate) const fn default_for_mode(&self, mode: RunMode) -> KeyDefault {
         match mode {
-            Mode::Dev => self.dev,
-            Mode::Serve => self.serve,
+            RunMode::Dev => self.dev,
+            RunMode::Serve => self.serve,
         }
     }
 
     /// The name of its variable: `LOCUM_AREA__NAME`.
-    pub(crate) fn variable(&self) -> String {
+    pub(crate) fn env_variable(&self) -> String {
         format!(
             "LOCUM_{}",
             self.name.to_ascii_uppercase().replace('.', "__")
@@ -152,7 +152,7 @@ impl Key {
     }
 
     /// Whether it opens something that stays shut unless asked for.
-    pub(crate) fn is_danger(&self) -> bool {
+    pub(crate) fn is_dangerous(&self) -> bool {
         self.name
             .split('.')
             .next_back()

@@ -2,21 +2,21 @@
 //!
 //! A flag beats the environment, which beats the file, which beats the default.
 
+mod config_file;
+mod display;
 mod environment;
-mod file;
 mod key;
-mod load;
+mod keys;
+mod layers;
 mod parse;
 mod settings;
-mod show;
-mod table;
 mod values;
 mod webhooks;
 
-pub(crate) use key::{Key, Kind, Mode, Preset};
-pub(crate) use load::{Sources, data_dir, load};
-pub(crate) use parse::{RateLimits, check, span};
-pub(crate) use settings::{Settings, own_url};
-pub(crate) use show::rows;
-pub(crate) use table::KEYS;
-pub(crate) use values::Values;
+pub(crate) use display::config_rows;
+pub(crate) use key::{ConfigKey, ConfigValueKind, KeyDefault, RunMode};
+pub(crate) use keys::KEYS;
+pub(crate) use layers::{ConfigSources, configured_data_dir, load};
+pub(crate) use parse::{RateLimitPolicy, parse_duration, validate_value};
+pub(crate) use settings::{ServerSettings, local_url};
+pub(crate) use values::ConfigValues;

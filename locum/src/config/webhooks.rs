@@ -7,36 +7,39 @@ use deliver::webhooks::{
     AllowedTargets, CertificateAuthorities, NameResolver, RetrySchedule, WebhookSettings,
 };
 
-use super::key::Mode;
+use super::key::RunMode;
 use super::parse;
-use super::values::Values;
-use crate::exit::Exit;
+use super::values::ConfigValues;
+use crate::command_error::CommandError;
 
 /// How webhooks are served.
-pub(super) fn read(values: &Values, node: u16) -> Result<WebhookSettings, Exit> {
-    let text = |name| values.text(name).unwrap_or_default();
-    let span = |name| parse::span(text(name)).unwrap_or_default();
+pub(super) fn webhook_settings(
+    values: &ConfigValues,
+    node: u16,
+) -> Result<WebhookSettings, CommandError> {
+    let text = |name| values.get_text(name).unwrap_or_default();
+    let span = |name| parse::parse_duration(text(name)).unwrap_or_default();
     let count = |name| text(name).parse::<i64>().unwrap_or(0);
-    let switch = |name| parse::switch(text(name)).unwrap_or(false);
+    let switch = |name| parse::parse_bool(text(name)).unwrap_or(false);
     let targets = AllowedTargets {
         allow_http: switch("webhooks.allow_http"),
-        private_blocks: parse::blocks(text("webhooks.allow_private")).unwrap_or_default(),
+        private_blocks: parse::parse_ip_blocks(text("webhooks.allow_private")).unwrap_or_default(),
     };
     let open = targets.allow_http || !targets.private_blocks.is_empty();
-    if values.mode == Mode::Serve && open && !switch("webhooks.danger_targets") {
-        return Err(Exit::Mode(
+    if values.mode == RunMode::Serve && open && !switch("webhooks.danger_targets") {
+        return Err(CommandError::WrongMode(
             "webhooks.allow_http, webhooks.allow_private: a real network sends to public \
              addresses over https, unless webhooks.danger_targets is set"
                 .to_owned(),
         ));
     }
-    let authorities = match values.text("webhooks.authorities") {
+    let authorities = match values.get_text("webhooks.authorities") {
         Some(path) => CertificateAuthorities::load_pem(Path::new(path))
-            .map_err(|fault| Exit::Usage(format!("webhooks.authorities: {fault}")))?,
+            .map_err(|fault| CommandError::Usage(format!("webhooks.authorities: {fault}")))?,
         None => CertificateAuthorities::default(),
     };
-    let waits: Vec<Duration> = parse::items(text("webhooks.retry"))
-        .filter_map(parse::span)
+    let waits: Vec<Duration> = parse::list_items(text("webhooks.retry"))
+        .filter_map(parse::parse_duration)
         .collect();
     Ok(WebhookSettings {
         node_id: node,

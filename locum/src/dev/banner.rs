@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::env::Lines;
+use super::env_file::EnvFile;
 
 /// The facts of the box.
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct BannerFacts<'a> {
     /// What the world began with.
     pub(super) world: &'a str,
     /// Its seed.
@@ -17,9 +17,9 @@ pub(super) struct Facts<'a> {
     /// Whether it was made just now.
     pub(super) is_new: bool,
     /// From the command to here.
-    pub(super) took: Duration,
+    pub(super) startup_time: Duration,
     /// Users, posts and apps.
-    pub(super) counts: Counts,
+    pub(super) counts: WorldCounts,
     /// The address that clients use.
     pub(super) base_url: &'a str,
     /// The sandbox of the advertising interface, where it has a port of its own.
@@ -27,12 +27,12 @@ pub(super) struct Facts<'a> {
     /// Where administration comes to.
     pub(super) control: Option<SocketAddr>,
     /// The credentials.
-    pub(super) lines: &'a Lines,
+    pub(super) credentials: &'a EnvFile,
 }
 
 /// How much there is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct WorldCounts {
     /// Users.
     pub(super) users: u64,
     /// Live posts.
@@ -40,27 +40,27 @@ pub(super) struct Counts {
     /// Apps.
     pub(super) apps: u64,
     /// There are more than were counted.
-    pub(super) more: bool,
+    pub(super) is_truncated: bool,
 }
 
 /// The box.
-pub(super) fn text(facts: &Facts<'_>) -> String {
-    let Facts {
+pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
+    let BannerFacts {
         world,
         seed,
         data_dir,
         base_url,
-        lines,
+        credentials: lines,
         ..
     } = facts;
     let kept = if facts.is_new { "created" } else { "kept" };
-    let more = if facts.counts.more { "+" } else { "" };
+    let more = if facts.counts.is_truncated { "+" } else { "" };
     let mut text = format!(
         "locum {} · dev world {world:?} · seed {seed} · clock live · data {data_dir} ({kept})\n  \
          ready in {:.2} s   {}{more} users  {}{more} posts  {} apps   DEV MODE: not for real users\n\n  \
          API       {base_url}\n",
         env!("CARGO_PKG_VERSION"),
-        facts.took.as_secs_f64(),
+        facts.startup_time.as_secs_f64(),
         facts.counts.users,
         facts.counts.posts,
         facts.counts.apps,
@@ -74,7 +74,7 @@ pub(super) fn text(facts: &Facts<'_>) -> String {
         text.push_str(&line);
     }
     if lines.get("USER_TOKEN").is_some() {
-        text.push_str(&credentials(data_dir, lines));
+        text.push_str(&render_credentials(data_dir, lines));
     } else {
         text.push_str(
             "\n  begin:  locum user create ada\n          locum app create demo --owner ada\n",
@@ -84,7 +84,7 @@ pub(super) fn text(facts: &Facts<'_>) -> String {
     text
 }
 
-fn credentials(data_dir: &str, lines: &Lines) -> String {
+fn render_credentials(data_dir: &str, lines: &EnvFile) -> String {
     let part = |name: &str| {
         let value = lines.get(name).unwrap_or_default();
         let start: String = value.chars().take(8).collect();
@@ -111,34 +111,34 @@ fn credentials(data_dir: &str, lines: &Lines) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, Facts, text};
-    use crate::dev::env::Lines;
+    use super::{BannerFacts, WorldCounts, render_banner};
+    use crate::dev::env_file::EnvFile;
     use std::time::Duration;
 
-    fn facts(lines: &Lines) -> Facts<'_> {
-        Facts {
+    fn facts(lines: &EnvFile) -> BannerFacts<'_> {
+        BannerFacts {
             world: "demo",
             seed: 7,
             data_dir: "./.locum".to_owned(),
             is_new: true,
-            took: Duration::from_millis(312),
-            counts: Counts {
+            startup_time: Duration::from_millis(312),
+            counts: WorldCounts {
                 users: 12,
                 posts: 340,
                 apps: 2,
-                more: false,
+                is_truncated: false,
             },
             base_url: "http://127.0.0.1:8080",
             ads_sandbox: Some("http://127.0.0.1:8078"),
             control: None,
-            lines,
+            credentials: lines,
         }
     }
 
     #[test]
     fn the_box_says_what_there_is_and_no_whole_secret() {
-        let lines = Lines::parse("LOCUM_USER_TOKEN=0123456789abcdef\nLOCUM_USERNAME=ada\n");
-        let text = text(&facts(&lines));
+        let lines = EnvFile::parse("LOCUM_USER_TOKEN=0123456789abcdef\nLOCUM_USERNAME=ada\n");
+        let text = render_banner(&facts(&lines));
         assert!(
             text.contains("dev world \"demo\" · seed 7 · clock live · data ./.locum (created)")
         );
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn an_empty_world_says_how_to_begin() {
-        let lines = Lines::default();
-        assert!(text(&facts(&lines)).contains("locum user create ada"));
+        let lines = EnvFile::default();
+        assert!(render_banner(&facts(&lines)).contains("locum user create ada"));
     }
 }

@@ -1,14 +1,14 @@
 //! `locum dev`: a test world that is ready at once and the same everywhere.
 
 mod banner;
-mod env;
-mod groups;
-mod people;
-mod script;
-mod seed;
-mod tree;
+mod demo_campaigns;
+mod demo_extras;
+mod demo_people;
+mod demo_posts;
+mod demo_world;
+mod env_file;
 
-pub(crate) use env::Lines;
+pub(crate) use env_file::EnvFile;
 
 use std::io::Write;
 use std::path::Path;
@@ -20,69 +20,70 @@ use base::{Clock, Error, Fault, Rng, UserId, clock};
 use network::{apps, passwords, users};
 use store::{Store, StoreOptions, meta};
 
-use crate::cli::{Common, DevArgs, Output};
-use crate::config::{Mode, Settings};
-use crate::exit::Exit;
-use crate::run::{self, Ready};
-use crate::world::{self, Creating, Found, Record, Silent, World};
+use crate::cli::{DevArgs, GlobalArgs, OutputOptions};
+use crate::command_error::CommandError;
+use crate::config::{RunMode, ServerSettings};
+use crate::instance::{self, CreatePolicy, DataFolder, Instance, InstanceManifest, NoProgress};
+use crate::runtime::{self, ServerAddresses};
 
 /// Where the credentials are kept, encrypted, so that `dev.env` can be written again.
-const KEPT: &str = "dev_env";
+const ENV_FACT_KEY: &str = "dev_env";
 /// Users that are counted for the box.
-const COUNTED: i64 = 1000;
+const MAX_COUNTED_USERS: i64 = 1000;
 
 /// `locum dev`.
-pub(crate) fn run(common: &Common, args: &DevArgs) -> Result<(), Exit> {
+pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandError> {
     let began = clock::monotonic_now();
-    let settings = run::prepare(common, Mode::Dev, &args.listen, args.flags())?;
-    let found = world::find(&settings, Creating::Allowed)?;
-    let (is_new, record) = (found.is_new, found.record.clone());
-    let store = open(&settings, found)?;
-    let lines = kept(&store)?;
-    let counts = count(&store)?;
-    let world = World {
+    let settings =
+        runtime::prepare_settings(common, RunMode::Dev, &args.listen, args.config_flags())?;
+    let found = instance::find_or_create(&settings, CreatePolicy::CreateMissing)?;
+    let (is_new, record) = (found.is_new, found.manifest.clone());
+    let store = open_demo_store(&settings, found)?;
+    let lines = load_env(&store)?;
+    let counts = count_world(&store)?;
+    let instance = Instance {
         settings: Arc::clone(&settings),
         store: Arc::new(store),
-        progress: Arc::new(Silent),
+        progress: Arc::new(NoProgress),
         search: None,
         evaluator: ads::evaluator::Evaluator::new(None),
     };
-    let output = Output::of(common);
-    run::run(world, args.listen.ready_fd, |ready| {
-        let lines = lines.at(&ready.base_url, ready.ads_sandbox.as_deref());
+    let output = OutputOptions::from_args(common);
+    runtime::run_server(instance, args.listen.ready_fd, |ready| {
+        let lines = lines.prepend_addresses(&ready.base_url, ready.ads_sandbox.as_deref());
         lines.write(&settings.data_dir)?;
-        let start = Start {
-            began,
+        let start = StartReport {
+            started_at: began,
             is_new,
             counts,
         };
-        show(output, &settings, &record, ready, &lines, start);
+        print_banner(output, &settings, &record, ready, &lines, start);
         Ok(())
     })
 }
 
 /// A picture's path and its bytes.
-type Picture = (String, &'static [u8]);
+type PictureFile = (String, &'static [u8]);
 
 /// How the start went.
 #[derive(Clone, Copy)]
-struct Start {
-    began: Instant,
+struct StartReport {
+    started_at: Instant,
     is_new: bool,
-    counts: banner::Counts,
+    counts: banner::WorldCounts,
 }
 
-fn show(
-    output: Output,
-    settings: &Settings,
-    record: &Record,
-    ready: &Ready,
-    lines: &Lines,
-    start: Start,
+fn print_banner(
+    output: OutputOptions,
+    settings: &ServerSettings,
+    record: &InstanceManifest,
+    ready: &ServerAddresses,
+    lines: &EnvFile,
+    start: StartReport,
 ) {
     let data_dir = settings.data_dir.display().to_string();
     if output.json {
-        output.value(&serde_json::json!({
+        output.print_value(&serde_json::json!({
             "base_url": ready.base_url,
             "ads_sandbox": ready.ads_sandbox,
             "control": ready.control.map(|addr| addr.to_string()),
@@ -93,65 +94,65 @@ fn show(
             "users": start.counts.users,
             "posts": start.counts.posts,
             "apps": start.counts.apps,
-            "ready_seconds": start.began.elapsed().as_secs_f64(),
+            "ready_seconds": start.started_at.elapsed().as_secs_f64(),
         }));
         return;
     }
-    output.text(&banner::text(&banner::Facts {
+    output.print_text(&banner::render_banner(&banner::BannerFacts {
         world: &record.world,
         seed: record.seed,
         data_dir,
         is_new: start.is_new,
-        took: start.began.elapsed(),
+        startup_time: start.started_at.elapsed(),
         counts: start.counts,
         base_url: &ready.base_url,
         ads_sandbox: ready.ads_sandbox.as_deref(),
         control: ready.control,
-        lines,
+        credentials: lines,
     }));
 }
 
 /// The open store, with its world in it.
-fn open(settings: &Settings, found: Found) -> Result<Store, Exit> {
-    let Found {
-        record,
+fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store, CommandError> {
+    let DataFolder {
+        manifest: record,
         keyring,
         is_new,
     } = found;
-    let options = |chance| world::options(settings, chance, keyring.clone());
+    let options = |chance| instance::store_options(settings, chance, keyring.clone());
     // Whether the world was made is asked of the database: an earlier start may have been cut off.
     let first = if is_new {
         Rng::Os
     } else {
-        world::chance(&record)
+        instance::instance_rng(&record)
     };
-    let store = world::open_store(options(first))?;
-    world::agree(&store, &record)?;
+    let store = instance::open_store(options(first))?;
+    instance::check_store_matches(&store, &record)?;
     record.write(&settings.data_dir)?;
-    let made = world::wait(store.read(|tx| Ok::<_, Error>(meta::get(tx, "world")?)))?;
+    let made = instance::block_on(store.read(|tx| Ok::<_, Error>(meta::get(tx, "world")?)))?;
     if made.is_some() && !is_new {
         return Ok(store);
     }
     store.close();
     // A world is made at a fixed moment with the seed's own randomness.
-    let store = world::open_store(StoreOptions {
-        clock: Clock::frozen_at(seed::MOMENT),
+    let store = instance::open_store(StoreOptions {
+        clock: Clock::frozen_at(demo_world::WORLD_CREATED_AT),
         node: 0,
         ..options(Rng::from_seed(record.seed))
     })?;
-    let pictures = plant(&store, &keyring, &record)?;
+    let pictures = create_world(&store, &keyring, &record)?;
     store.close();
-    let store = world::open_store(options(world::chance(&record)))?;
+    let store = instance::open_store(options(instance::instance_rng(&record)))?;
     if !pictures.is_empty() {
         for (path, bytes) in pictures {
             write_picture(&settings.media_dir().join(path), bytes)?;
         }
-        world::wait(store.write(groups::freshen))?;
+        instance::block_on(store.write(demo_extras::create_recent_activity))?;
     }
     Ok(store)
 }
 
-fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), Exit> {
+fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     let folder = file.parent().unwrap_or(file);
     let written = std::fs::create_dir_all(folder).and_then(|()| {
         let mut open = std::fs::OpenOptions::new();
@@ -162,9 +163,13 @@ fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), Exit> {
 }
 
 /// Makes the world; the pictures whose files belong below the media folder.
-fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<Vec<Picture>, Exit> {
+fn create_world(
+    store: &Store,
+    keyring: &Keyring,
+    record: &InstanceManifest,
+) -> Result<Vec<PictureFile>, CommandError> {
     let chance = store.context().rng.clone();
-    let hash = passwords::hash(seed::PASSWORD, &chance)?;
+    let hash = passwords::hash(demo_world::PASSWORD, &chance)?;
     let (keyring, name) = (keyring.clone(), record.world.clone());
     let planted = store.write(move |tx| {
         // A database that others have filled is left as it is.
@@ -173,33 +178,33 @@ fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<Vec<Pictur
         }
         let mut pictures = Vec::new();
         if ["demo", "ads"].contains(&name.as_str()) && users::list(tx, None, 1)?.is_empty() {
-            let credentials = seed::plant(tx, &hash, name == "ads")?;
-            let text = Lines::of(&credentials).text();
-            world::set_sealed(tx, &keyring, KEPT, text.as_bytes())?;
+            let credentials = demo_world::create_demo_world(tx, &hash, name == "ads")?;
+            let text = EnvFile::from_credentials(&credentials).to_text();
+            instance::set_encrypted_fact(tx, &keyring, ENV_FACT_KEY, text.as_bytes())?;
             pictures = credentials.pictures;
         }
         meta::set(tx, "world", &name)?;
         Ok::<_, Error>(pictures)
     });
-    Ok(world::wait(planted)?)
+    Ok(instance::block_on(planted)?)
 }
 
 /// The credentials that were made with the world.
-fn kept(store: &Store) -> Result<Lines, Exit> {
-    let text = world::sealed(store, KEPT)?.unwrap_or_default();
-    Ok(Lines::parse(&String::from_utf8_lossy(&text)))
+fn load_env(store: &Store) -> Result<EnvFile, CommandError> {
+    let text = instance::read_encrypted_fact(store, ENV_FACT_KEY)?.unwrap_or_default();
+    Ok(EnvFile::parse(&String::from_utf8_lossy(&text)))
 }
 
-fn count(store: &Store) -> Result<banner::Counts, Exit> {
+fn count_world(store: &Store) -> Result<banner::WorldCounts, CommandError> {
     let counted = store.read(|tx| {
-        let users = users::list(tx, None::<UserId>, COUNTED)?;
+        let users = users::list(tx, None::<UserId>, MAX_COUNTED_USERS)?;
         let apps = apps::list(tx, None)?;
-        Ok(banner::Counts {
+        Ok(banner::WorldCounts {
             users: u64::try_from(users.len()).unwrap_or(0),
             posts: users.iter().map(|user| user.post_count).sum(),
             apps: u64::try_from(apps.len()).unwrap_or(0),
-            more: i64::try_from(users.len()).is_ok_and(|found| found >= COUNTED),
+            is_truncated: i64::try_from(users.len()).is_ok_and(|found| found >= MAX_COUNTED_USERS),
         })
     });
-    Ok(world::wait(counted)?)
+    Ok(instance::block_on(counted)?)
 }

@@ -9,54 +9,57 @@ use base::{Rng, clock};
 use serde_json::{Value, json};
 use store::Store;
 
-use crate::cli::{Common, Output};
-use crate::config::{Mode, Settings};
-use crate::exit::Exit;
-use crate::run::Listening;
-use crate::world::{self, Record};
+use crate::cli::{GlobalArgs, OutputOptions};
+use crate::command_error::CommandError;
+use crate::config::{RunMode, ServerSettings};
+use crate::instance::{self, InstanceManifest};
+use crate::runtime::ListeningAddresses;
 
 /// Less room than this is a warning, a tenth of it a fault.
-const ROOM: u64 = 1024 * 1024 * 1024;
+const MIN_FREE_BYTES: u64 = 1024 * 1024 * 1024;
 /// Before this (2026-01-01) a clock cannot be right.
-const EARLIEST: i64 = 1_767_225_600;
+const EARLIEST_CLOCK_SECONDS: i64 = 1_767_225_600;
 
 /// What was found about one thing.
-enum Finding {
-    Good(String),
-    Doubtful(String),
-    Bad(String),
+enum DoctorFinding {
+    Healthy(String),
+    Warning(String),
+    Failure(String),
 }
 
-type Look = fn(&Settings) -> Finding;
+type DoctorCheck = fn(&ServerSettings) -> DoctorFinding;
 
 /// Looks at everything; a red line is a failure.
-pub(crate) fn doctor(common: &Common, output: Output) -> Result<ExitCode, Exit> {
-    let settings = common.settings()?;
-    let looks: [(&str, Look); 10] = [
-        ("data folder", folder),
-        ("disk", disk),
-        ("master key", key),
-        ("database", database),
-        ("migrations", migrations),
-        ("port", port),
-        ("clock", time),
-        ("mail", letters),
-        ("media", pictures),
-        ("dangers", dangers),
+pub(crate) fn run_doctor(
+    common: &GlobalArgs,
+    output: OutputOptions,
+) -> Result<ExitCode, CommandError> {
+    let settings = common.load_settings()?;
+    let looks: [(&str, DoctorCheck); 10] = [
+        ("data folder", check_data_folder),
+        ("disk", check_disk_space),
+        ("master key", check_master_key),
+        ("database", check_database),
+        ("migrations", check_migrations),
+        ("port", check_port),
+        ("clock", check_clock),
+        ("mail", check_mail),
+        ("media", check_media),
+        ("dangers", check_dangers),
     ];
     let found = looks.map(|(name, look)| (name, look(&settings)));
     let bad = found
         .iter()
-        .any(|(_, finding)| matches!(finding, Finding::Bad(_)));
-    let row = |(name, finding): (&str, Finding)| {
+        .any(|(_, finding)| matches!(finding, DoctorFinding::Failure(_)));
+    let row = |(name, finding): (&str, DoctorFinding)| {
         let (state, says) = match finding {
-            Finding::Good(says) => ("good", says),
-            Finding::Doubtful(says) => ("doubtful", says),
-            Finding::Bad(says) => ("bad", says),
+            DoctorFinding::Healthy(says) => ("good", says),
+            DoctorFinding::Warning(says) => ("doubtful", says),
+            DoctorFinding::Failure(says) => ("bad", says),
         };
         json!({"name": name, "state": state, "says": says})
     };
-    output.value(&found.into_iter().map(row).collect::<Value>());
+    output.print_value(&found.into_iter().map(row).collect::<Value>());
     Ok(if bad {
         ExitCode::FAILURE
     } else {
@@ -64,122 +67,124 @@ pub(crate) fn doctor(common: &Common, output: Output) -> Result<ExitCode, Exit> 
     })
 }
 
-fn folder(settings: &Settings) -> Finding {
+fn check_data_folder(settings: &ServerSettings) -> DoctorFinding {
     let path = &settings.data_dir;
     if !path.exists() {
-        return Finding::Doubtful(format!(
+        return DoctorFinding::Warning(format!(
             "{} is not there yet; the first start makes it",
             path.display()
         ));
     }
-    if let Err(fault) = world::writable(path) {
-        return Finding::Bad(fault.to_string());
+    if let Err(fault) = instance::check_writable(path) {
+        return DoctorFinding::Failure(fault.to_string());
     }
     let rights = std::fs::metadata(path).map_or(0, |data| data.permissions().mode() & 0o777);
-    let made = match Record::read(path) {
+    let made = match InstanceManifest::read(path) {
         Ok(Some(record)) => format!("made by `locum {}`", record.mode),
         Ok(None) => "empty".to_owned(),
-        Err(fault) => return Finding::Bad(fault.to_string()),
+        Err(fault) => return DoctorFinding::Failure(fault.to_string()),
     };
     let says = format!("{}, mode {rights:o}, {made}", path.display());
     if rights.is_multiple_of(0o10) {
-        Finding::Good(says)
+        DoctorFinding::Healthy(says)
     } else {
-        Finding::Doubtful(format!("{says}: others may look inside; chmod 0700"))
+        DoctorFinding::Warning(format!("{says}: others may look inside; chmod 0700"))
     }
 }
 
-fn disk(settings: &Settings) -> Finding {
+fn check_disk_space(settings: &ServerSettings) -> DoctorFinding {
     let place = settings.data_dir.ancestors().find(|path| path.exists());
     let place = place.unwrap_or(Path::new("."));
     match rustix::fs::statvfs(place) {
-        Err(error) => Finding::Doubtful(format!("the free room could not be read: {error}")),
+        Err(error) => DoctorFinding::Warning(format!("the free room could not be read: {error}")),
         Ok(stat) => {
             let free = stat.f_bavail.saturating_mul(stat.f_frsize);
             let says = format!("{} MiB free", free / (1024 * 1024));
             match free {
-                free if free < ROOM / 10 => Finding::Bad(says),
-                free if free < ROOM => Finding::Doubtful(says),
-                _ => Finding::Good(says),
+                free if free < MIN_FREE_BYTES / 10 => DoctorFinding::Failure(says),
+                free if free < MIN_FREE_BYTES => DoctorFinding::Warning(says),
+                _ => DoctorFinding::Healthy(says),
             }
         }
     }
 }
 
-fn key(settings: &Settings) -> Finding {
+fn check_master_key(settings: &ServerSettings) -> DoctorFinding {
     let beside = settings.data_dir.join("master.key");
     let file = settings.keys.file.clone().unwrap_or(beside);
-    if settings.mode == Mode::Dev && settings.keys.line.is_none() && !file.exists() {
-        return Finding::Doubtful("none yet; the first start makes one".to_owned());
+    if settings.mode == RunMode::Dev && settings.keys.key_line.is_none() && !file.exists() {
+        return DoctorFinding::Warning("none yet; the first start makes one".to_owned());
     }
-    if let Err(exit) = world::master_key(settings, &Rng::Os, false) {
-        return Finding::Bad(exit.message().to_owned());
+    if let Err(exit) = instance::load_keyring(settings, &Rng::Os, false) {
+        return DoctorFinding::Failure(exit.message().to_owned());
     }
     match std::fs::metadata(&file).map(|data| data.permissions().mode() & 0o077) {
-        Ok(0) | Err(_) => Finding::Good("can be read".to_owned()),
-        Ok(_) => Finding::Doubtful(format!(
+        Ok(0) | Err(_) => DoctorFinding::Healthy("can be read".to_owned()),
+        Ok(_) => DoctorFinding::Warning(format!(
             "{}: others may read it; chmod 0600",
             file.display()
         )),
     }
 }
 
-fn database(settings: &Settings) -> Finding {
-    match world::wait(Store::migration_status(settings.location.clone())) {
-        Ok(_) => Finding::Good(match &settings.location {
+fn check_database(settings: &ServerSettings) -> DoctorFinding {
+    match instance::block_on(Store::migration_status(settings.database_location.clone())) {
+        Ok(_) => DoctorFinding::Healthy(match &settings.database_location {
             store::DatabaseLocation::File(path) if !path.exists() => {
                 "SQLite; the first start makes the file".to_owned()
             }
             store::DatabaseLocation::File(path) => format!("SQLite, {}", path.display()),
             store::DatabaseLocation::Server(_) => "PostgreSQL answers".to_owned(),
         }),
-        Err(fault) => Finding::Bad(fault.to_string()),
+        Err(fault) => DoctorFinding::Failure(fault.to_string()),
     }
 }
 
-fn migrations(settings: &Settings) -> Finding {
-    match world::wait(Store::migration_status(settings.location.clone())) {
-        Err(_) => Finding::Bad("unknown while the database does not answer".to_owned()),
+fn check_migrations(settings: &ServerSettings) -> DoctorFinding {
+    match instance::block_on(Store::migration_status(settings.database_location.clone())) {
+        Err(_) => DoctorFinding::Failure("unknown while the database does not answer".to_owned()),
         Ok(all) => {
             let missing = all.iter().filter(|one| one.applied_at.is_none()).count();
             let says = format!("{} of {} applied", all.len() - missing, all.len());
             if missing == 0 || settings.migrate_on_start {
-                Finding::Good(says)
+                DoctorFinding::Healthy(says)
             } else {
-                Finding::Bad(format!("{says}: run `locum migrate up`"))
+                DoctorFinding::Failure(format!("{says}: run `locum migrate up`"))
             }
         }
     }
 }
 
-fn port(settings: &Settings) -> Finding {
+fn check_port(settings: &ServerSettings) -> DoctorFinding {
     match TcpListener::bind(settings.addr) {
-        Ok(_) => Finding::Good(format!("{} is free", settings.addr)),
-        Err(error) => match Listening::read(&settings.data_dir) {
+        Ok(_) => DoctorFinding::Healthy(format!("{} is free", settings.addr)),
+        Err(error) => match ListeningAddresses::read(&settings.data_dir) {
             Some(server) if server.addr == settings.addr => {
-                Finding::Good(format!("{} is this folder's running server", settings.addr))
+                DoctorFinding::Healthy(format!("{} is this folder's running server", settings.addr))
             }
-            _ => Finding::Bad(format!("{}: {error}", settings.addr)),
+            _ => DoctorFinding::Failure(format!("{}: {error}", settings.addr)),
         },
     }
 }
 
-fn time(_settings: &Settings) -> Finding {
+fn check_clock(_settings: &ServerSettings) -> DoctorFinding {
     let now = clock::wall_time();
-    if now.seconds() < EARLIEST {
-        Finding::Bad(format!(
+    if now.seconds() < EARLIEST_CLOCK_SECONDS {
+        DoctorFinding::Failure(format!(
             "{now} is in the past: signatures and ids need the right time"
         ))
     } else {
-        Finding::Good(now.to_string())
+        DoctorFinding::Healthy(now.to_string())
     }
 }
 
-fn letters(settings: &Settings) -> Finding {
+fn check_mail(settings: &ServerSettings) -> DoctorFinding {
     let Some(mail) = &settings.mail else {
         return match settings.mode {
-            Mode::Dev => Finding::Good("letters stay in the mailbox of this world".to_owned()),
-            Mode::Serve => Finding::Doubtful(
+            RunMode::Dev => {
+                DoctorFinding::Healthy("letters stay in the mailbox of this world".to_owned())
+            }
+            RunMode::Serve => DoctorFinding::Warning(
                 "no mail server (mail.smtp_url): nobody can confirm an address or set a new \
                  password"
                     .to_owned(),
@@ -189,31 +194,31 @@ fn letters(settings: &Settings) -> Finding {
     let checked =
         mail::SmtpMailer::new(&mail.url, &mail.from).and_then(|server| server.check_connection());
     match checked {
-        Ok(()) => Finding::Good("the mail server lets this program in".to_owned()),
-        Err(fault) => Finding::Bad(fault.to_string()),
+        Ok(()) => DoctorFinding::Healthy("the mail server lets this program in".to_owned()),
+        Err(fault) => DoctorFinding::Failure(fault.to_string()),
     }
 }
 
-fn pictures(settings: &Settings) -> Finding {
+fn check_media(settings: &ServerSettings) -> DoctorFinding {
     let Some(bucket) = &settings.media_bucket else {
-        return Finding::Good(format!("in {}", settings.media_dir().display()));
+        return DoctorFinding::Healthy(format!("in {}", settings.media_dir().display()));
     };
-    let checked = settings.files().and_then(|files| {
-        world::wait(async {
+    let checked = settings.open_media_files().and_then(|files| {
+        instance::block_on(async {
             let checked = files.check_bucket().await;
-            checked.map_err(|error| Exit::Failed(error.to_string()))
+            checked.map_err(|error| CommandError::Failed(error.to_string()))
         })
     });
     match checked {
-        Ok(()) => Finding::Good(format!("{bucket} takes files")),
-        Err(exit) => Finding::Bad(format!("{bucket}: {}", exit.message())),
+        Ok(()) => DoctorFinding::Healthy(format!("{bucket} takes files")),
+        Err(exit) => DoctorFinding::Failure(format!("{bucket}: {}", exit.message())),
     }
 }
 
-fn dangers(settings: &Settings) -> Finding {
+fn check_dangers(settings: &ServerSettings) -> DoctorFinding {
     if settings.dangers.is_empty() {
-        Finding::Good("none is on".to_owned())
+        DoctorFinding::Healthy("none is on".to_owned())
     } else {
-        Finding::Doubtful(settings.dangers.join(", "))
+        DoctorFinding::Warning(settings.dangers.join(", "))
     }
 }

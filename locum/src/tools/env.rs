@@ -1,27 +1,31 @@
 //! `locum env`.
 
-use crate::cli::{Common, EnvArgs, Shell, print};
-use crate::dev::Lines;
-use crate::exit::Exit;
+use crate::cli::{EnvArgs, EnvFormat, GlobalArgs, print_line};
+use crate::command_error::CommandError;
+use crate::dev::EnvFile;
 
 /// Prints what clients need, in the words of a shell.
-pub(crate) fn env(common: &Common, args: &EnvArgs) -> Result<(), Exit> {
-    let settings = common.settings()?;
-    let path = Lines::path(&settings.data_dir);
+pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), CommandError> {
+    let settings = common.load_settings()?;
+    let path = EnvFile::file_path(&settings.data_dir);
     let text = std::fs::read_to_string(&path).map_err(|error| {
-        Exit::Failed(format!(
+        CommandError::Failed(format!(
             "{}: {error}; `locum dev` writes it",
             path.display()
         ))
     })?;
-    let lines = Lines::parse(&text);
-    let shell = if common.json { Shell::Json } else { args.shell };
-    print(said(&lines, shell).trim_end());
+    let lines = EnvFile::parse(&text);
+    let shell = if common.json {
+        EnvFormat::Json
+    } else {
+        args.shell
+    };
+    print_line(format_for_shell(&lines, shell).trim_end());
     Ok(())
 }
 
-fn said(lines: &Lines, shell: Shell) -> String {
-    if shell == Shell::Json {
+fn format_for_shell(lines: &EnvFile, shell: EnvFormat) -> String {
+    if shell == EnvFormat::Json {
         let pairs = lines
             .0
             .iter()
@@ -30,29 +34,29 @@ fn said(lines: &Lines, shell: Shell) -> String {
         return serde_json::to_string_pretty(&map).unwrap_or_default();
     }
     let line = |(name, value): &(String, String)| match shell {
-        Shell::Sh => format!("export LOCUM_{name}='{}'\n", value.replace('\'', r"'\''")),
-        Shell::Fish => {
+        EnvFormat::Sh => format!("export LOCUM_{name}='{}'\n", value.replace('\'', r"'\''")),
+        EnvFormat::Fish => {
             let value = value.replace('\\', r"\\").replace('\'', r"\'");
             format!("set -gx LOCUM_{name} '{value}'\n")
         }
-        Shell::Pwsh => format!("$env:LOCUM_{name} = '{}'\n", value.replace('\'', "''")),
-        Shell::Dotenv | Shell::Json => format!("LOCUM_{name}={value}\n"),
+        EnvFormat::Pwsh => format!("$env:LOCUM_{name} = '{}'\n", value.replace('\'', "''")),
+        EnvFormat::Dotenv | EnvFormat::Json => format!("LOCUM_{name}={value}\n"),
     };
     lines.0.iter().map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Lines, Shell, said};
+    use super::{EnvFile, EnvFormat, format_for_shell};
 
     #[test]
     fn each_shell_has_its_words() {
-        let lines = Lines(vec![("API_KEY".to_owned(), "a'b\\c".to_owned())]);
-        let of = |shell| said(&lines, shell);
-        assert_eq!(of(Shell::Sh), "export LOCUM_API_KEY='a'\\''b\\c'\n");
-        assert_eq!(of(Shell::Fish), "set -gx LOCUM_API_KEY 'a\\'b\\\\c'\n");
-        assert_eq!(of(Shell::Pwsh), "$env:LOCUM_API_KEY = 'a''b\\c'\n");
-        assert_eq!(of(Shell::Dotenv), "LOCUM_API_KEY=a'b\\c\n");
-        assert!(of(Shell::Json).contains(r#""LOCUM_API_KEY": "a'b\\c""#));
+        let lines = EnvFile(vec![("API_KEY".to_owned(), "a'b\\c".to_owned())]);
+        let of = |shell| format_for_shell(&lines, shell);
+        assert_eq!(of(EnvFormat::Sh), "export LOCUM_API_KEY='a'\\''b\\c'\n");
+        assert_eq!(of(EnvFormat::Fish), "set -gx LOCUM_API_KEY 'a\\'b\\\\c'\n");
+        assert_eq!(of(EnvFormat::Pwsh), "$env:LOCUM_API_KEY = 'a''b\\c'\n");
+        assert_eq!(of(EnvFormat::Dotenv), "LOCUM_API_KEY=a'b\\c\n");
+        assert!(of(EnvFormat::Json).contains(r#""LOCUM_API_KEY": "a'b\\c""#));
     }
 }

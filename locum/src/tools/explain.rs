@@ -4,69 +4,74 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::cli::{Common, Output};
-use crate::command::{Command, SignCommand, done};
-use crate::exit::Exit;
+use crate::cli::{GlobalArgs, OutputOptions};
+use crate::command::{AdminCommand, SignCommand, run_command};
+use crate::command_error::CommandError;
 
 /// Explains a signed request.
-pub(crate) fn explain(common: &Common, verb: SignCommand, output: Output) -> Result<(), Exit> {
+pub(crate) fn explain_signature(
+    common: &GlobalArgs,
+    verb: SignCommand,
+    output: OutputOptions,
+) -> Result<(), CommandError> {
     let SignCommand::Explain(request) = &verb;
     let theirs = request.base_string.clone();
-    let found = done(common, Command::Sign(verb), output)?;
+    let found = run_command(common, AdminCommand::Sign(verb), output)?;
     if output.json {
-        output.value(&found);
+        output.print_value(&found);
     } else {
-        output.text(&told(&found, theirs.as_deref()));
+        output.print_text(&render_explanation(&found, theirs.as_deref()));
     }
     Ok(())
 }
 
-fn text<'v>(found: &'v Value, name: &str) -> &'v str {
+fn text_field<'v>(found: &'v Value, name: &str) -> &'v str {
     found.get(name).and_then(Value::as_str).unwrap_or("—")
 }
 
-fn list<'v>(found: &'v Value, name: &str) -> &'v [Value] {
+fn list_field<'v>(found: &'v Value, name: &str) -> &'v [Value] {
     let list = found.get(name).and_then(Value::as_array);
     list.map(Vec::as_slice).unwrap_or_default()
 }
 
-fn told(found: &Value, theirs: Option<&str>) -> String {
+fn render_explanation(found: &Value, theirs: Option<&str>) -> String {
     let mut all = String::new();
     let mut line = |text: &str| {
         // Writing to a String does not fail.
         let _written = writeln!(all, "{text}");
     };
-    match list(found, "failures") {
+    match list_field(found, "failures") {
         [] => line("The signature holds."),
         failures => {
             for failure in failures {
-                let (check, message) = (text(failure, "check"), text(failure, "message"));
+                let (check, message) =
+                    (text_field(failure, "check"), text_field(failure, "message"));
                 line(&format!("Fails: {check}. {message}"));
             }
         }
     }
-    for hint in list(found, "hints").iter().filter_map(Value::as_str) {
+    for hint in list_field(found, "hints").iter().filter_map(Value::as_str) {
         line(&format!("Hint: {hint}"));
     }
-    let ours = text(found, "base_string");
+    let ours = text_field(found, "base_string");
     line(&format!("\nBase string\n{ours}"));
     if let Some(theirs) = theirs {
         line(&format!("Yours\n{theirs}"));
-        line(&parted(ours, theirs, found.get("differs_at")));
+        line(&render_difference(ours, theirs, found.get("differs_at")));
     }
     line(&format!(
         "\nExpected signature   {}",
-        text(found, "expected_signature")
+        text_field(found, "expected_signature")
     ));
     line(&format!(
         "Presented signature  {}",
-        text(found, "presented_signature")
+        text_field(found, "presented_signature")
     ));
     all
 }
 
 /// Where two base strings part, with what stands there.
-fn parted(ours: &str, theirs: &str, at: Option<&Value>) -> String {
+fn render_difference(ours: &str, theirs: &str, at: Option<&Value>) -> String {
     let at = at.and_then(Value::as_u64).map(usize::try_from);
     let Some(Ok(at)) = at else {
         return "They are the same.".to_owned();
@@ -85,18 +90,18 @@ fn parted(ours: &str, theirs: &str, at: Option<&Value>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::parted;
+    use super::render_difference;
     use serde_json::json;
 
     #[test]
     fn the_place_is_shown_where_base_strings_part() {
         let at = json!(4);
-        let said = parted("GET&http", "GET+http", Some(&json!(3)));
+        let said = render_difference("GET&http", "GET+http", Some(&json!(3)));
         assert!(
             said.contains("byte 4") && said.contains("\"+http\""),
             "{said}"
         );
-        assert!(parted("GET&", "GET&x", Some(&at)).contains("its end"));
-        assert_eq!(parted("a", "a", None), "They are the same.");
+        assert!(render_difference("GET&", "GET&x", Some(&at)).contains("its end"));
+        assert_eq!(render_difference("a", "a", None), "They are the same.");
     }
 }

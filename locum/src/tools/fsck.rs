@@ -4,19 +4,22 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::cli::{Common, Output};
-use crate::command::{Command, done};
-use crate::exit::Exit;
+use crate::cli::{GlobalArgs, OutputOptions};
+use crate::command::{AdminCommand, run_command};
+use crate::command_error::CommandError;
 
 /// Counts everything again; differences are a failure.
-pub(crate) fn fsck(common: &Common, output: Output) -> Result<ExitCode, Exit> {
-    let value = done(common, Command::Fsck, output)?;
-    output.value(&value);
-    Ok(code(&value))
+pub(crate) fn run_fsck(
+    common: &GlobalArgs,
+    output: OutputOptions,
+) -> Result<ExitCode, CommandError> {
+    let value = run_command(common, AdminCommand::Fsck, output)?;
+    output.print_value(&value);
+    Ok(exit_code(&value))
 }
 
 /// Success, when a count found no difference.
-pub(super) fn code(value: &Value) -> ExitCode {
+pub(super) fn exit_code(value: &Value) -> ExitCode {
     if value.get("sound").and_then(Value::as_bool) == Some(true) {
         ExitCode::SUCCESS
     } else {

@@ -2,35 +2,37 @@
 
 use base::Rng;
 
-use crate::cli::{InitArgs, print};
-use crate::config::{Kind, check};
-use crate::exit::Exit;
-use crate::world;
+use crate::cli::{InitArgs, print_line};
+use crate::command_error::CommandError;
+use crate::config::{ConfigValueKind, validate_value};
+use crate::instance;
 
 /// Prints a configuration of a real network, and makes its master key if that has a place.
-pub(crate) fn init(args: &InitArgs, db: Option<&str>) -> Result<(), Exit> {
-    check(Kind::Origin, &args.base_url)
-        .map_err(|takes| Exit::Usage(format!("--base-url [{}] is not {takes}", args.base_url)))?;
+pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<(), CommandError> {
+    validate_value(ConfigValueKind::Origin, &args.base_url).map_err(|takes| {
+        CommandError::Usage(format!("--base-url [{}] is not {takes}", args.base_url))
+    })?;
     let db = db.unwrap_or("sqlite");
-    check(Kind::Database, db).map_err(|takes| Exit::Usage(format!("--db is not {takes}")))?;
+    validate_value(ConfigValueKind::Database, db)
+        .map_err(|takes| CommandError::Usage(format!("--db is not {takes}")))?;
     let key = args
         .master_key
         .clone()
         .unwrap_or_else(|| "/etc/locum/master.key".into());
     let key = std::path::absolute(&key)
-        .map_err(|error| Exit::Usage(format!("{}: {error}", key.display())))?;
+        .map_err(|error| CommandError::Usage(format!("{}: {error}", key.display())))?;
     if args.master_key.is_some() && !key.exists() {
-        world::new_key_file(&key, &Rng::Os)?;
+        instance::create_key_file(&key, &Rng::Os)?;
         eprintln!(
             "made {} (mode 0600); keep a copy apart from the backups",
             key.display()
         );
     }
-    print(&text(&args.base_url, db, &key.display().to_string()));
+    print_line(&config_text(&args.base_url, db, &key.display().to_string()));
     Ok(())
 }
 
-fn text(base_url: &str, db: &str, key: &str) -> String {
+fn config_text(base_url: &str, db: &str, key: &str) -> String {
     let quote = |text: &str| serde_json::Value::from(text).to_string();
     format!(
         "# Locum, a real network. `locum conf keys` lists every key; `locum conf check` reads this.\n\
@@ -67,26 +69,27 @@ fn text(base_url: &str, db: &str, key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::text;
-    use crate::config::{Mode, Settings, Sources, load};
+    use super::config_text;
+    use crate::config::{ConfigSources, RunMode, ServerSettings, load};
 
     #[test]
     fn what_it_prints_is_a_configuration() {
         let folder = tempfile::tempdir().unwrap();
         let key = folder.path().join("master.key");
-        crate::world::new_key_file(&key, &base::Rng::Os).unwrap();
+        crate::instance::create_key_file(&key, &base::Rng::Os).unwrap();
         let file = folder.path().join("locum.toml");
-        let text = text(
+        let text = config_text(
             "https://social.example",
             "postgres://a:b@c/d",
             &key.display().to_string(),
         );
         std::fs::write(&file, text).unwrap();
-        let sources = Sources {
+        let sources = ConfigSources {
             file: Some(file),
-            ..Sources::default()
+            ..ConfigSources::default()
         };
-        let settings = Settings::read(&load(&sources, Mode::Serve).unwrap()).unwrap();
+        let settings =
+            ServerSettings::from_values(&load(&sources, RunMode::Serve).unwrap()).unwrap();
         assert_eq!(settings.base_url.as_deref(), Some("https://social.example"));
         assert_eq!(settings.keys.file, Some(key));
     }

@@ -3,32 +3,36 @@
 use serde_json::{Value, json};
 use store::{Store, StoreOptions};
 
-use crate::cli::{Common, MigrateVerb, Output};
-use crate::exit::Exit;
-use crate::world::{self, COMMANDS_NODE, Creating};
+use crate::cli::{GlobalArgs, MigrateCommand, OutputOptions};
+use crate::command_error::CommandError;
+use crate::instance::{self, COMMANDS_NODE, CreatePolicy};
 
 /// Shows or applies migrations.
-pub(crate) fn migrate(common: &Common, verb: MigrateVerb, output: Output) -> Result<(), Exit> {
-    let settings = common.settings()?;
-    if matches!(verb, MigrateVerb::Up) {
-        let found = world::find(&settings, Creating::Refused)?;
-        let chance = world::chance(&found.record);
-        let store = world::open_store(StoreOptions {
+pub(crate) fn run_migrate_command(
+    common: &GlobalArgs,
+    verb: MigrateCommand,
+    output: OutputOptions,
+) -> Result<(), CommandError> {
+    let settings = common.load_settings()?;
+    if matches!(verb, MigrateCommand::Up) {
+        let found = instance::find_or_create(&settings, CreatePolicy::RequireExisting)?;
+        let chance = instance::instance_rng(&found.manifest);
+        let store = instance::open_store(StoreOptions {
             node: COMMANDS_NODE,
             migrate: true,
-            ..world::options(&settings, chance, found.keyring)
+            ..instance::store_options(&settings, chance, found.keyring)
         })?;
-        world::agree(&store, &found.record)?;
-        found.record.write(&settings.data_dir)?;
+        instance::check_store_matches(&store, &found.manifest)?;
+        found.manifest.write(&settings.data_dir)?;
         let applied = store
             .applied_migrations
             .iter()
             .map(|applied| json!({"version": applied.version, "name": applied.name}));
-        output.value(&json!({"applied": applied.collect::<Vec<_>>()}));
+        output.print_value(&json!({"applied": applied.collect::<Vec<_>>()}));
         store.close();
         return Ok(());
     }
-    let all = world::wait(Store::migration_status(settings.location.clone()))?;
+    let all = instance::block_on(Store::migration_status(settings.database_location.clone()))?;
     let rows: Value = all
         .iter()
         .map(|migration| {
@@ -39,6 +43,6 @@ pub(crate) fn migrate(common: &Common, verb: MigrateVerb, output: Output) -> Res
             })
         })
         .collect();
-    output.value(&rows);
+    output.print_value(&rows);
     Ok(())
 }

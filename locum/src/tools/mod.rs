@@ -1,27 +1,27 @@
 //! Commands that look at a server or its data from outside.
 
-mod conf;
+mod config_command;
 mod doctor;
 mod env;
 mod explain;
 mod fsck;
 mod health;
 mod init;
-mod listen;
 mod migrate;
 mod restore;
 mod routes;
 mod version;
+mod webhook_listener;
 
-pub(crate) use conf::conf;
-pub(crate) use doctor::doctor;
-pub(crate) use env::env;
-pub(crate) use explain::explain;
-pub(crate) use fsck::fsck;
-pub(crate) use health::health;
-pub(crate) use init::init;
-pub(crate) use listen::{HookArgs, listen};
-pub(crate) use migrate::migrate;
-pub(crate) use restore::restore;
-pub(crate) use routes::{openapi, routes};
-pub(crate) use version::version;
+pub(crate) use config_command::run_config_command;
+pub(crate) use doctor::run_doctor;
+pub(crate) use env::print_env;
+pub(crate) use explain::explain_signature;
+pub(crate) use fsck::run_fsck;
+pub(crate) use health::check_health;
+pub(crate) use init::print_initial_config;
+pub(crate) use migrate::run_migrate_command;
+pub(crate) use restore::restore_backup;
+pub(crate) use routes::{print_openapi, print_routes};
+pub(crate) use version::print_version;
+pub(crate) use webhook_listener::{WebhookListenArgs, listen_for_webhooks};

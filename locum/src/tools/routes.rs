@@ -3,14 +3,14 @@
 use base::Vocabulary;
 use serde_json::{Value, json};
 use web::operations::{ENDPOINTS, coverage};
-use web::router::spell;
+use web::router::spell_path;
 
-use crate::cli::{Output, RoutesArgs, print};
+use crate::cli::{OutputOptions, RoutesArgs, print_line};
 
 /// Every operation, or every line of the contract with what became of it.
-pub(crate) fn routes(args: RoutesArgs, output: Output) {
+pub(crate) fn print_routes(args: RoutesArgs, output: OutputOptions) {
     let rows: Value = if args.coverage {
-        let row = |row: coverage::Row| {
+        let row = |row: coverage::CoverageRow| {
             json!({
                 "method": row.method,
                 "path": row.path,
@@ -19,24 +19,24 @@ pub(crate) fn routes(args: RoutesArgs, output: Output) {
                 "section": format!("{} {}", row.document, row.section),
             })
         };
-        coverage::coverage().into_iter().map(row).collect()
+        coverage::coverage_rows().into_iter().map(row).collect()
     } else {
         let all = ENDPOINTS.iter().copied().flatten();
         all.map(|endpoint| {
             json!({
                 "method": endpoint.method,
-                "path": spell(endpoint.path, Vocabulary::Post),
-                "status": if endpoint.act.is_some() { "built" } else { "planned" },
+                "path": spell_path(endpoint.path, Vocabulary::Post),
+                "status": if endpoint.handler.is_some() { "built" } else { "planned" },
                 "operation": endpoint.id,
             })
         })
         .collect()
     };
-    output.value(&rows);
+    output.print_value(&rows);
 }
 
 /// The OpenAPI document of what is built.
-pub(crate) fn openapi() {
+pub(crate) fn print_openapi() {
     let document = web::openapi::document(&ENDPOINTS, false);
-    print(&serde_json::to_string_pretty(&document).unwrap_or_default());
+    print_line(&serde_json::to_string_pretty(&document).unwrap_or_default());
 }

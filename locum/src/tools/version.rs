@@ -2,17 +2,19 @@
 
 use serde_json::json;
 
-use crate::cli::Output;
+use crate::cli::OutputOptions;
 
 /// The public interface that this version stands in for.
-const COMPAT: &str = "2026-11";
+const COMPATIBLE_API_VERSION: &str = "2026-11";
 
 /// Shows both versions.
-pub(crate) fn version(output: Output) {
+pub(crate) fn print_version(output: OutputOptions) {
     let version = env!("CARGO_PKG_VERSION");
     if output.json {
-        output.value(&json!({"version": version, "compat": COMPAT}));
+        output.print_value(&json!({"version": version, "compat": COMPATIBLE_API_VERSION}));
     } else {
-        output.text(&format!("locum {version} (interface of {COMPAT})"));
+        output.print_text(&format!(
+            "locum {version} (interface of {COMPATIBLE_API_VERSION})"
+        ));
     }
 }

@@ -2,43 +2,44 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, shared};
+use crate::harness::{TestRequest, TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 /// The day of a post as a window.
-fn day_of(author: &Person<'_>, post: &str) -> String {
-    let post = author.sees(post, "created_at");
+fn day_of(author: &TestUser<'_>, post: &str) -> String {
+    let post = author.fetch_post(post, "created_at");
     let day = &post["created_at"].as_str().unwrap()[..10];
     format!("start_time={day}T00:00:00Z&end_time={day}T23:59:59Z")
 }
 
-fn act(who: &Person<'_>, kind: &str, post: &str) {
+fn act(who: &TestUser<'_>, kind: &str, post: &str) {
     let path = format!("/2/users/{}/{kind}", who.id);
-    who.post(path, &json!({ "tweet_id": post })).is(200);
+    who.post(path, &json!({ "tweet_id": post }))
+        .assert_status(200);
 }
 
 #[test]
 fn figures_over_time_are_those_of_stored_acts_on_own_posts() {
     let (author, fan) = (person("author"), person("fan"));
     let (id, quiet, other) = (
-        author.says("Measured"),
-        author.says("Quiet"),
-        fan.says("Other"),
+        author.publish_text("Measured"),
+        author.publish_text("Quiet"),
+        fan.publish_text("Other"),
     );
     let reply = json!({ "text": "reply", "reply": { "in_reply_to_tweet_id": id } });
-    fan.publish(&reply).is(201);
+    fan.create_post(&reply).assert_status(201);
     let body = json!({ "text": "quote", "quote_tweet_id": id });
-    fan.publish(&body).is(201);
+    fan.create_post(&body).assert_status(201);
     for kind in ["likes", "reposts", "bookmarks"] {
         act(&fan, kind, &id);
     }
     act(&author, "likes", &id);
     let window = day_of(&author, &id);
     let path = format!("/2/posts/analytics?ids={id},{quiet},{other},1&{window}");
-    let answer = author.get(&path).is(200);
+    let answer = author.get(&path).assert_status(200);
     let all = json!({
         "bookmarks": 1, "engagements": 6, "likes": 2, "quote_tweets": 1, "replies": 1, "retweets": 1,
     });
@@ -62,14 +63,14 @@ fn figures_over_time_are_those_of_stored_acts_on_own_posts() {
 #[test]
 fn spans_of_time_are_as_asked_for_and_bounded() {
     let (author, fan) = (person("author"), person("fan"));
-    let id = author.says("Measured");
+    let id = author.publish_text("Measured");
     act(&fan, "likes", &id);
     act(&author, "likes", &id);
     let window = day_of(&author, &id);
     let hourly = format!(
         "/2/tweets/analytics?ids={id}&{window}&granularity=hourly&analytics.fields=likes,timestamped_metrics"
     );
-    let hourly = author.get(&hourly).is(200)["data"][0].clone();
+    let hourly = author.get(&hourly).assert_status(200)["data"][0].clone();
     let hours = hourly["timestamped_metrics"].as_array().unwrap();
     let likes: i64 = hours
         .iter()
@@ -80,7 +81,7 @@ fn spans_of_time_are_as_asked_for_and_bounded() {
     let before = "start_time=2020-01-01T00:00:00Z&end_time=2020-01-02T00:00:00Z";
     let nothing = author
         .get(format!("/2/posts/analytics?ids={id}&{before}"))
-        .is(200);
+        .assert_status(200);
     assert_eq!(nothing["data"][0]["likes"], 0);
 
     let base = "/2/posts/analytics";
@@ -96,9 +97,9 @@ fn spans_of_time_are_as_asked_for_and_bounded() {
     ] {
         author
             .get(format!("{base}{wrong}"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
-    let refused =
-        shared().send(Ask::get(format!("{base}?ids={id}&{window}")).bearer(&author.app.bearer));
-    refused.is_problem(403, "unsupported-authentication");
+    let refused = shared_server()
+        .send(TestRequest::get(format!("{base}?ids={id}&{window}")).bearer(&author.app.bearer));
+    refused.assert_problem(403, "unsupported-authentication");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::Server;
+use crate::harness::TestServer;
 
 const KINDS: [&str; 14] = [
     "user.create",
@@ -21,8 +21,8 @@ const KINDS: [&str; 14] = [
     "user.delete",
 ];
 
-fn act(server: &Server, name: &str) -> Vec<String> {
-    let cli = |args: &[&str]| server.cli(args).json();
+fn act(server: &TestServer, name: &str) -> Vec<String> {
+    let cli = |args: &[&str]| server.run_cli(args).json();
     let mut secrets = Vec::new();
     let mut kept = |value: &Value, names: &[&str]| {
         for name in names {
@@ -47,7 +47,7 @@ fn act(server: &Server, name: &str) -> Vec<String> {
     cli(&["user", "suspend", name]);
     cli(&["user", "restore", name]);
     cli(&["app", "delete", made["id"].as_str().unwrap()]);
-    let file = server.beside(&format!("{name}.jsonl"));
+    let file = server.sibling_path(&format!("{name}.jsonl"));
     cli(&["export", file.to_str().unwrap()]);
     cli(&["user", "delete", name]);
     secrets
@@ -64,13 +64,13 @@ fn kinds(rows: &[Value]) -> Vec<&str> {
 
 #[test]
 fn what_an_operator_does_is_recorded_and_can_be_written_out() {
-    let mut server = Server::serve(&[]);
+    let mut server = TestServer::start_network(&[]);
     let mut secrets = act(&server, "through");
     server.stop();
     secrets.extend(act(&server, "beside"));
-    server.start_again();
+    server.restart();
 
-    let listed = server.cli(&["audit", "list", "--limit", "1000"]).json();
+    let listed = server.run_cli(&["audit", "list", "--limit", "1000"]).json();
     let mut rows = listed.as_array().unwrap().clone();
     assert!(
         rows.iter().all(|row| row["actor"] == "operator"),
@@ -84,9 +84,9 @@ fn what_an_operator_does_is_recorded_and_can_be_written_out() {
         let count = |all: &[&str]| all.iter().filter(|one| **one == kind).count();
         assert!(count(&told) >= count(&twice), "{kind}: {told:?}");
     }
-    let file = server.beside("audit.jsonl");
+    let file = server.sibling_path("audit.jsonl");
     let written = server
-        .cli(&["audit", "export", file.to_str().unwrap()])
+        .run_cli(&["audit", "export", file.to_str().unwrap()])
         .json();
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(written["lines"], text.lines().count());
@@ -99,7 +99,9 @@ fn what_an_operator_does_is_recorded_and_can_be_written_out() {
         assert!(!text.contains(secret), "{secret} is in the record");
     }
     server
-        .cli(&["audit", "export", file.to_str().unwrap()])
-        .ends(1);
-    server.cli(&["audit", "list", "--user", "nobody"]).ends(1);
+        .run_cli(&["audit", "export", file.to_str().unwrap()])
+        .assert_exit_code(1);
+    server
+        .run_cli(&["audit", "list", "--user", "nobody"])
+        .assert_exit_code(1);
 }

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::harness::{Answer, App, Ask, Key, Person, Server, shared};
+use crate::harness::{
+    OAuth1Credentials, TestApp, TestRequest, TestResponse, TestServer, TestUser, shared_server,
+};
 
 /// An operation as the OpenAPI document has it.
 #[derive(Debug)]
@@ -79,7 +81,7 @@ fn operation(path: &str, method: &str, facts: &Value) -> Operation {
 
 impl Operation {
     /// A request of a person, which need not be a good one.
-    fn ask(&self, person: &Person<'_>) -> Ask {
+    fn ask(&self, person: &TestUser<'_>) -> TestRequest {
         let mut path = self.path.clone();
         for own in ["/2/users/{id}", "/2/users/{source_user_id}"] {
             path = path.replace(own, &format!("/2/users/{}", person.id));
@@ -93,11 +95,11 @@ impl Operation {
             };
             path = format!("{head}{value}{tail}");
         }
-        Ask::new(self.method, path)
+        TestRequest::new(self.method, path)
     }
 
     /// What comes once the credential was enough.
-    fn served(&self, answer: &Answer) -> Result<(), String> {
+    fn served(&self, answer: &TestResponse) -> Result<(), String> {
         if !self.built {
             return expect(answer, 501);
         }
@@ -112,7 +114,7 @@ impl Operation {
     }
 }
 
-fn is_about_credentials(answer: &Answer) -> bool {
+fn is_about_credentials(answer: &TestResponse) -> bool {
     let body = answer.json();
     let kind = body["type"].as_str().unwrap_or_default();
     ["unsupported-authentication", "oauth1-permissions"]
@@ -121,7 +123,7 @@ fn is_about_credentials(answer: &Answer) -> bool {
         || body["detail"] == "Forbidden"
 }
 
-fn shown(answer: &Answer) -> String {
+fn shown(answer: &TestResponse) -> String {
     format!(
         "{} {}",
         answer.status,
@@ -129,7 +131,7 @@ fn shown(answer: &Answer) -> String {
     )
 }
 
-fn expect(answer: &Answer, status: u16) -> Result<(), String> {
+fn expect(answer: &TestResponse, status: u16) -> Result<(), String> {
     if answer.status == status {
         Ok(())
     } else {
@@ -138,7 +140,12 @@ fn expect(answer: &Answer, status: u16) -> Result<(), String> {
 }
 
 /// It has this status and code; ads have codes of their own.
-fn coded(operation: &Operation, answer: &Answer, status: u16, code: u64) -> Result<(), String> {
+fn coded(
+    operation: &Operation,
+    answer: &TestResponse,
+    status: u16,
+    code: u64,
+) -> Result<(), String> {
     expect(answer, status)?;
     let found = &answer.json()["errors"][0]["code"];
     match operation.accent {
@@ -149,7 +156,7 @@ fn coded(operation: &Operation, answer: &Answer, status: u16, code: u64) -> Resu
 }
 
 /// A credential of a kind that the operation does not take.
-fn wrong_kind(operation: &Operation, answer: &Answer) -> Result<(), String> {
+fn wrong_kind(operation: &Operation, answer: &TestResponse) -> Result<(), String> {
     expect(answer, 403)?;
     let body = answer.json();
     let said = match operation.accent {
@@ -165,12 +172,12 @@ fn wrong_kind(operation: &Operation, answer: &Answer) -> Result<(), String> {
 
 /// Everyone who calls.
 struct Cast<'s> {
-    person: Person<'s>,
-    app: App,
+    person: TestUser<'s>,
+    app: TestApp,
     expired: String,
     revoked: String,
-    suspended: Person<'s>,
-    orphan: Person<'s>,
+    suspended: TestUser<'s>,
+    orphan: TestUser<'s>,
     /// A token with a scope that no operation asks for by itself.
     bare: String,
     /// An OAuth 1.0a token that may only read, and its secret.
@@ -178,24 +185,30 @@ struct Cast<'s> {
 }
 
 impl<'s> Cast<'s> {
-    fn of(server: &'s Server) -> Self {
-        let person = server.person("matrix");
-        let (expired, revoked) = (person.token(&[]), person.token(&[]));
-        server.cli(&["token", "expire", &expired]).well();
-        server.cli(&["token", "revoke", &revoked]).well();
-        let suspended = server.person("suspended");
-        suspended.oauth1();
-        server.cli(&["user", "suspend", &suspended.id]).well();
+    fn of(server: &'s TestServer) -> Self {
+        let person = server.new_user("matrix");
+        let (expired, revoked) = (person.new_token(&[]), person.new_token(&[]));
+        server
+            .run_cli(&["token", "expire", &expired])
+            .assert_success();
+        server
+            .run_cli(&["token", "revoke", &revoked])
+            .assert_success();
+        let suspended = server.new_user("suspended");
+        suspended.oauth1_token();
+        server
+            .run_cli(&["user", "suspend", &suspended.id])
+            .assert_success();
         let app = server.new_app("enterprise");
-        let orphan = Person::owner(server, &app);
-        orphan.oauth1();
-        server.cli(&["app", "delete", &app.id]).well();
-        let bare = person.token(&["--scopes", "offline.access"]);
-        let reading = person.mint(&["--oauth1", "--permission", "read"]);
+        let orphan = TestUser::app_owner(server, &app);
+        orphan.oauth1_token();
+        server.run_cli(&["app", "delete", &app.id]).assert_success();
+        let bare = person.new_token(&["--scopes", "offline.access"]);
+        let reading = person.mint_token(&["--oauth1", "--permission", "read"]);
         let text = |name: &str| reading[name].as_str().unwrap().to_owned();
         let reading = (text("access_token"), text("access_token_secret"));
         Self {
-            app: server.app().clone(),
+            app: server.default_app().clone(),
             bare,
             reading,
             person,
@@ -266,7 +279,10 @@ impl<'s> Cast<'s> {
                 89,
             ),
         );
-        note("no app, signed", expect(&self.orphan.signed(ask()), 401));
+        note(
+            "no app, signed",
+            expect(&self.orphan.send_signed(ask()), 401),
+        );
         note(
             "bad signature",
             coded(operation, &self.badly_signed(operation), 401, 32),
@@ -287,7 +303,7 @@ impl<'s> Cast<'s> {
     }
 
     fn as_oauth1(&self, operation: &Operation) -> Result<(), String> {
-        let answer = self.person.signed(operation.ask(&self.person));
+        let answer = self.person.send_signed(operation.ask(&self.person));
         if operation.oauth1 {
             operation.served(&answer)
         } else {
@@ -338,12 +354,12 @@ impl<'s> Cast<'s> {
             return Ok(());
         }
         let ask = operation.ask(&self.person);
-        let key = Key {
+        let key = OAuth1Credentials {
             token: (&self.reading.0, &self.reading.1),
-            ..self.person.key()
+            ..self.person.oauth1_credentials()
         };
-        let header = ask.signature(&key, &self.person.server.url);
-        let answer = self.person.server.send(ask.authorized(header));
+        let header = ask.oauth1_header(&key, &self.person.server.url);
+        let answer = self.person.server.send(ask.authorization(header));
         expect(&answer, 403)?;
         let kind = answer.json()["type"]
             .as_str()
@@ -368,16 +384,16 @@ impl<'s> Cast<'s> {
         nobody(operation, &self.person.server.send(ask))
     }
 
-    fn badly_signed(&self, operation: &Operation) -> Answer {
+    fn badly_signed(&self, operation: &Operation) -> TestResponse {
         let ask = operation.ask(&self.person);
-        let mut key = self.person.key();
+        let mut key = self.person.oauth1_credentials();
         key.token.1 = "wrong";
-        let header = ask.signature(&key, &self.person.server.url);
-        self.person.server.send(ask.authorized(header))
+        let header = ask.oauth1_header(&key, &self.person.server.url);
+        self.person.server.send(ask.authorization(header))
     }
 }
 
-fn nobody(operation: &Operation, answer: &Answer) -> Result<(), String> {
+fn nobody(operation: &Operation, answer: &TestResponse) -> Result<(), String> {
     match operation.accent {
         Accent::Legacy => coded(operation, answer, 400, 215),
         _ => expect(answer, 401),
@@ -395,8 +411,8 @@ fn is_fatal(operation: &Operation) -> bool {
 
 #[test]
 fn the_binary_describes_all_that_is_built() {
-    let document = shared().cli(&["openapi"]).json();
-    let routes = shared().cli(&["routes"]).json();
+    let document = shared_server().run_cli(&["openapi"]).json();
+    let routes = shared_server().run_cli(&["routes"]).json();
     let routes = routes.as_array().unwrap();
     assert_eq!(
         routes.len(),
@@ -410,7 +426,7 @@ fn the_binary_describes_all_that_is_built() {
         .iter()
         .copied()
         .flatten()
-        .filter(|endpoint| endpoint.accent == web::endpoint::Accent::Page)
+        .filter(|endpoint| endpoint.error_format == web::endpoint::ErrorFormat::Page)
         .map(|endpoint| endpoint.id)
         .collect();
     for route in routes {
@@ -427,7 +443,7 @@ fn the_binary_describes_all_that_is_built() {
 
 #[test]
 fn every_operation_asks_every_caller_for_what_it_should() {
-    let server = shared();
+    let server = shared_server();
     let cast = Cast::of(server);
     let all = operations();
     assert!(
@@ -453,9 +469,9 @@ fn every_operation_asks_every_caller_for_what_it_should() {
 
 #[test]
 fn each_scope_of_a_built_operation_is_needed() {
-    let server = shared();
-    let person = server.person("scoped");
-    let all = person.mint(&[]);
+    let server = shared_server();
+    let person = server.new_user("scoped");
+    let all = person.mint_token(&[]);
     let all: Vec<&str> = all["scopes"].as_str().unwrap().split(' ').collect();
     let mut wrong = Vec::new();
     let operations = operations();
@@ -497,7 +513,7 @@ fn each_scope_of_a_built_operation_is_needed() {
 }
 
 /// Tokens are dear to make: one for each set of scopes.
-fn token_of(person: &Person<'_>, scopes: &str) -> String {
+fn token_of(person: &TestUser<'_>, scopes: &str) -> String {
     use std::collections::HashMap;
     use std::sync::Mutex;
     static MADE: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
@@ -505,21 +521,21 @@ fn token_of(person: &Person<'_>, scopes: &str) -> String {
     let made = made.get_or_insert_with(HashMap::new);
     let token = made
         .entry(scopes.to_owned())
-        .or_insert_with(|| person.token(&["--scopes", scopes]));
+        .or_insert_with(|| person.new_token(&["--scopes", scopes]));
     token.clone()
 }
 
 #[test]
 fn a_planned_operation_says_that_it_is_not_built() {
-    let server = shared();
-    let person = server.person("planner");
+    let server = shared_server();
+    let person = server.new_user("planner");
     let operations = operations();
     let planned = operations.iter().find(|operation| {
         !operation.built && operation.oauth1 && operation.path.starts_with("/2/")
     });
     let planned = planned.expect("there is much to do yet");
-    let answer = person.signed(planned.ask(&person));
-    let problem = answer.is(501);
+    let answer = person.send_signed(planned.ask(&person));
+    let problem = answer.assert_status(501);
     assert!(
         problem["detail"].as_str().unwrap().contains("not built"),
         "{problem}"
@@ -533,61 +549,75 @@ fn a_planned_operation_says_that_it_is_not_built() {
 
 #[test]
 fn a_suspended_person_comes_back_with_their_tokens() {
-    let server = shared();
-    let person = server.person("returning");
-    let signed = || person.signed(Ask::get("/2/users/me"));
-    signed().is(200);
-    server.cli(&["user", "suspend", &person.id]).well();
-    signed().is_code(403, 64);
-    person.get("/2/users/me").is_code(403, 64);
-    server.cli(&["user", "restore", &person.id]).well();
-    signed().is(200);
-    person.get("/2/users/me").is(200);
+    let server = shared_server();
+    let person = server.new_user("returning");
+    let signed = || person.send_signed(TestRequest::get("/2/users/me"));
+    signed().assert_status(200);
+    server
+        .run_cli(&["user", "suspend", &person.id])
+        .assert_success();
+    signed().assert_legacy_code(403, 64);
+    person.get("/2/users/me").assert_legacy_code(403, 64);
+    server
+        .run_cli(&["user", "restore", &person.id])
+        .assert_success();
+    signed().assert_status(200);
+    person.get("/2/users/me").assert_status(200);
 }
 
 #[test]
 fn a_deleted_person_leaves_dead_tokens() {
-    let server = shared();
-    let person = server.person("leaving");
-    person.signed(Ask::get("/2/users/me")).is(200);
-    server.cli(&["user", "delete", &person.id]).well();
-    person.get("/2/users/me").is_code(401, 89);
-    person.signed(Ask::get("/2/users/me")).is_code(401, 89);
+    let server = shared_server();
+    let person = server.new_user("leaving");
+    person
+        .send_signed(TestRequest::get("/2/users/me"))
+        .assert_status(200);
+    server
+        .run_cli(&["user", "delete", &person.id])
+        .assert_success();
+    person.get("/2/users/me").assert_legacy_code(401, 89);
+    person
+        .send_signed(TestRequest::get("/2/users/me"))
+        .assert_legacy_code(401, 89);
 }
 
 #[test]
 fn an_expired_token_is_told_from_a_live_one_at_once() {
-    let server = shared();
-    let person = server.person("expiring");
-    let short = person.token(&["--ttl", "1s"]);
-    server.send(Ask::get("/2/users/me").bearer(&short)).is(200);
+    let server = shared_server();
+    let person = server.new_user("expiring");
+    let short = person.new_token(&["--ttl", "1s"]);
+    server
+        .send(TestRequest::get("/2/users/me").bearer(&short))
+        .assert_status(200);
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     server
-        .send(Ask::get("/2/users/me").bearer(&short))
-        .is_code(401, 89);
+        .send(TestRequest::get("/2/users/me").bearer(&short))
+        .assert_legacy_code(401, 89);
 }
 
 #[test]
 fn the_account_in_a_path_must_be_the_callers_own() {
-    let server = shared();
-    let (person, other) = (server.person("own"), server.person("other"));
+    let server = shared_server();
+    let (person, other) = (server.new_user("own"), server.new_user("other"));
     let path = format!("/2/users/{}/timelines/reverse_chronological", other.id);
     let sentence = format!(
         "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
         other.id, person.id
     );
-    person.get(path).says(400, &sentence);
+    person.get(path).assert_error(400, &sentence);
 }
 
 #[test]
 fn a_signature_of_an_app_alone_is_no_user() {
-    let server = shared();
-    let app = server.app();
-    let key = Key {
-        consumer: app.consumer(),
-        ..Key::default()
+    let server = shared_server();
+    let app = server.default_app();
+    let key = OAuth1Credentials {
+        consumer: app.consumer_credentials(),
+        ..OAuth1Credentials::default()
     };
-    let ask = Ask::get("/2/users/me");
-    let header = ask.signature(&key, &server.url);
-    server.send(ask.authorized(header)).is_code(401, 32);
+    let ask = TestRequest::get("/2/users/me");
+    let header = ask.oauth1_header(&key, &server.url);
+    server
+        .send(ask.authorization(header))
+        .assert_legacy_code(401, 32);
 }

@@ -5,18 +5,18 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, shared};
+use crate::harness::{TestRequest, TestUser, shared_server};
 
-fn person() -> Person<'static> {
-    shared().person("clumsy")
+fn person() -> TestUser<'static> {
+    shared_server().new_user("clumsy")
 }
 
 /// The refusal of a request, and that it names the parameter with its value.
 #[track_caller]
-fn refuses(person: &Person<'_>, path: &str, sentence: &str, parameter: &str) {
+fn refuses(person: &TestUser<'_>, path: &str, sentence: &str, parameter: &str) {
     let answer = person.get(path);
-    let problem = answer.is_problem(400, "invalid-request");
-    answer.says(400, sentence);
+    let problem = answer.assert_problem(400, "invalid-request");
+    answer.assert_error(400, sentence);
     assert_eq!(problem["title"], "Invalid Request");
     assert_eq!(
         problem["detail"],
@@ -119,7 +119,7 @@ fn a_number_out_of_its_range_is_told_the_range() {
     for value in ["ten", "5.0", "1e1", "%205"] {
         let problem = person
             .get(format!("{posts}?max_results={value}"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
         assert!(
             problem["errors"][0]["parameters"]
                 .get("max_results")
@@ -132,7 +132,9 @@ fn a_number_out_of_its_range_is_told_the_range() {
         "The number of values in the `ids` query parameter list [101] is not between 1 and 100";
     refuses(&person, &format!("/2/tweets?ids={many}"), sentence, "ids");
     let many = vec!["20"; 100].join(",");
-    person.get(format!("/2/tweets?ids={many}")).is(200);
+    person
+        .get(format!("/2/tweets?ids={many}"))
+        .assert_status(200);
 }
 
 #[test]
@@ -140,8 +142,8 @@ fn unknown_words_and_parameters_are_refused_with_the_known_ones() {
     let person = person();
     let said = |path: &str, start: &str| {
         let answer = person.get(path);
-        answer.is_problem(400, "invalid-request");
-        let sentences = answer.sentences();
+        answer.assert_problem(400, "invalid-request");
+        let sentences = answer.error_messages();
         let found = sentences
             .iter()
             .find(|sentence| sentence.starts_with(start));
@@ -186,14 +188,14 @@ fn unknown_words_and_parameters_are_refused_with_the_known_ones() {
 fn all_that_is_wrong_is_told_at_once() {
     let problem = person()
         .get("/2/tweets/x?nonsense=1&expansions=y")
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     assert_eq!(problem["errors"].as_array().unwrap().len(), 3, "{problem}");
 }
 
 #[test]
 fn every_public_field_and_expansion_is_known_in_both_vocabularies() {
     let person = person();
-    let id = person.says("Everything about me");
+    let id = person.publish_text("Everything about me");
     let tweets = "tweet.fields=article,attachments,author_id,card_uri,community_id,context_annotations,\
         conversation_id,created_at,display_text_range,edit_controls,edit_history_tweet_ids,entities,geo,id,\
         in_reply_to_user_id,lang,media_metadata,note_tweet,possibly_sensitive,public_metrics,referenced_tweets,\
@@ -213,21 +215,22 @@ fn every_public_field_and_expansion_is_known_in_both_vocabularies() {
     for fields in [tweets, posts] {
         person
             .get(format!("/2/tweets/{id}?{}&{more}", fields.replace(' ', "")))
-            .is(200);
+            .assert_status(200);
     }
     person
         .get(format!(
             "/2/tweets/{id}?tweet.fields=created_at&post.fields=created_at"
         ))
-        .is(200);
+        .assert_status(200);
 }
 
 #[test]
 fn a_body_is_one_closed_object_of_the_right_shape() {
     let person = person();
-    let send = |body: &[u8]| person.send(Ask::post("/2/tweets").body("application/json", body));
+    let send =
+        |body: &[u8]| person.send(TestRequest::post("/2/tweets").body("application/json", body));
     for body in ["[]", "1", "\"text\"", "null", "true"] {
-        send(body.as_bytes()).says(400, "Request body must be a JSON object.");
+        send(body.as_bytes()).assert_error(400, "Request body must be a JSON object.");
     }
     let wrong: [&[u8]; 24] = [
         b"{",
@@ -259,10 +262,12 @@ fn a_body_is_one_closed_object_of_the_right_shape() {
         let shown = String::from_utf8_lossy(body).into_owned();
         let answer = send(body);
         assert_eq!(answer.status, 400, "{shown}: {}", answer.text());
-        answer.is_problem(400, "invalid-request");
+        answer.assert_problem(400, "invalid-request");
     }
-    send(b"\xef\xbb\xbf{\"text\":\"x\"}").is_problem(400, "invalid-request");
-    let timeline = person.get(format!("/2/users/{}/posts", person.id)).is(200);
+    send(b"\xef\xbb\xbf{\"text\":\"x\"}").assert_problem(400, "invalid-request");
+    let timeline = person
+        .get(format!("/2/users/{}/posts", person.id))
+        .assert_status(200);
     assert_eq!(
         timeline["meta"]["result_count"], 0,
         "nothing was stored: {timeline}"
@@ -272,8 +277,8 @@ fn a_body_is_one_closed_object_of_the_right_shape() {
 #[test]
 fn a_text_with_a_nul_is_refused() {
     let person = person();
-    let answer = person.publish(&json!({ "text": "a\u{0}b" }));
-    answer.is_problem(400, "invalid-request");
+    let answer = person.create_post(&json!({ "text": "a\u{0}b" }));
+    answer.assert_problem(400, "invalid-request");
     for path in [
         "/2/users/by/username/a%00b",
         "/2/tweets?ids=%00",
@@ -305,11 +310,12 @@ fn nested(depth: usize) -> Vec<u8> {
 #[test]
 fn a_body_too_deep_or_too_large_is_refused() {
     let person = person();
-    let send = |body: Vec<u8>| person.send(Ask::post("/2/tweets").body("application/json", body));
+    let send =
+        |body: Vec<u8>| person.send(TestRequest::post("/2/tweets").body("application/json", body));
     for depth in [62, 65, 200, 100_000] {
-        send(nested(depth)).is_problem(400, "invalid-request");
+        send(nested(depth)).assert_problem(400, "invalid-request");
     }
-    let said = send(nested(80)).sentences().join(" ");
+    let said = send(nested(80)).error_messages().join(" ");
     assert!(said.contains("64"), "{said}");
     let text = |size: usize| {
         json!({ "text": "x".repeat(size - 11) })
@@ -324,7 +330,7 @@ fn a_body_too_deep_or_too_large_is_refused() {
     );
     let answer = send(text((1 << 20) + 1));
     assert_eq!(answer.status, 413, "{}", answer.text());
-    person.says("Still served");
+    person.publish_text("Still served");
 }
 
 #[test]
@@ -334,7 +340,7 @@ fn numbers_beyond_64_bits_are_refused_and_not_rounded() {
         let body = format!(
             "{{\"text\":\"x\",\"poll\":{{\"options\":[\"a\",\"b\"],\"duration_minutes\":{minutes}}}}}"
         );
-        person.send(Ask::post("/2/tweets").body("application/json", body))
+        person.send(TestRequest::post("/2/tweets").body("application/json", body))
     };
     for minutes in [
         "9223372036854775808",
@@ -356,7 +362,7 @@ fn another_content_type_is_refused() {
         "application/xml",
         "multipart/form-data; boundary=x",
     ] {
-        let answer = person.send(Ask::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#));
+        let answer = person.send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#));
         assert!(
             [400, 415].contains(&answer.status),
             "{kind}: {}",
@@ -365,30 +371,30 @@ fn another_content_type_is_refused() {
     }
     let kind = "application/json; charset=utf-8";
     person
-        .send(Ask::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#))
-        .is(201);
+        .send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#))
+        .assert_status(201);
     person
-        .send(Ask::get("/2/users/me").header("content-type", "application/json"))
-        .is(200);
+        .send(TestRequest::get("/2/users/me").header("content-type", "application/json"))
+        .assert_status(200);
 }
 
 #[test]
 fn paths_that_are_not_there_are_told_apart_from_methods() {
     let person = person();
-    let problem = person.get("/2/nothing").is(404);
+    let problem = person.get("/2/nothing").assert_status(404);
     assert_eq!(
         (&problem["title"], &problem["type"]),
         (&json!("Not Found"), &json!("about:blank"))
     );
-    let answer = person.send(Ask::new("PUT", "/2/tweets").json(&json!({})));
-    answer.is(405);
+    let answer = person.send(TestRequest::new("PUT", "/2/tweets").json(&json!({})));
+    answer.assert_status(405);
     assert!(
         answer.header("allow").contains("POST"),
         "{:?}",
         answer.headers
     );
-    person.get("/1.1/nothing.json").is_code(404, 34);
-    let head = person.send(Ask::new("HEAD", "/2/users/me"));
+    person.get("/1.1/nothing.json").assert_legacy_code(404, 34);
+    let head = person.send(TestRequest::new("HEAD", "/2/users/me"));
     assert_eq!((head.status, head.body.len()), (200, 0));
 }
 
@@ -397,10 +403,10 @@ fn what_is_echoed_is_cut_short_and_escaped() {
     let person = person();
     let long = "9".repeat(6_000);
     let answer = person.get(format!("/2/tweets/{long}"));
-    answer.is_problem(400, "invalid-request");
+    answer.assert_problem(400, "invalid-request");
     assert!(answer.body.len() < 4_000, "{} bytes", answer.body.len());
     let answer = person.get("/2/tweets/%22%3Cscript%3E%0d%0aX-A:1");
-    let body = answer.is_problem(400, "invalid-request");
+    let body = answer.assert_problem(400, "invalid-request");
     assert!(answer.headers.get("x-a").is_none());
     assert!(body.to_string().contains("script"));
 }
@@ -414,12 +420,12 @@ fn texts_that_look_like_sql_are_only_texts() {
         "%_\\%",
         "$1 ?1 :a @b",
     ] {
-        let id = person.says(text);
+        let id = person.publish_text(text);
         let shown = text
             .replace('&', "&amp;")
             .replace('<', "&lt;")
             .replace('>', "&gt;");
-        assert_eq!(person.sees(&id, "text")["text"], shown);
+        assert_eq!(person.fetch_post(&id, "text")["text"], shown);
     }
     for name in ["%25", "_", "a%27--"] {
         let answer = person.get(format!("/2/users/by/username/{name}"));
@@ -430,7 +436,7 @@ fn texts_that_look_like_sql_are_only_texts() {
 
 #[test]
 fn a_request_without_a_host_or_with_two_lengths_is_refused() {
-    let address = shared().url.trim_start_matches("http://").to_owned();
+    let address = shared_server().url.trim_start_matches("http://").to_owned();
     let status = |request: &str| {
         let mut stream = TcpStream::connect(&address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
@@ -471,7 +477,7 @@ fn a_request_without_a_host_or_with_two_lengths_is_refused() {
 }
 
 /// A path with an example for each of its parameters, one of which may be given.
-fn filled(path: &str, of: &Person<'_>, other: Option<(&str, &str)>) -> String {
+fn filled(path: &str, of: &TestUser<'_>, other: Option<(&str, &str)>) -> String {
     let mut path = path.to_owned();
     while let Some((head, rest)) = path.split_once('{') {
         let (name, tail) = rest.split_once('}').unwrap();
@@ -517,9 +523,9 @@ const STRANGE: &[&str] = &[
 
 #[test]
 fn no_parameter_of_any_built_operation_breaks_it() {
-    let server = shared();
-    let person = server.person("fuzzer");
-    let document = server.cli(&["openapi"]).json();
+    let server = shared_server();
+    let person = server.new_user("fuzzer");
+    let document = server.run_cli(&["openapi"]).json();
     let (mut wrong, mut tried) = (Vec::new(), 0);
     let long = "9".repeat(3_000);
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -547,14 +553,14 @@ fn no_parameter_of_any_built_operation_breaks_it() {
                     wrong.push(format!("{target}: {} {}", answer.status, answer.text()));
                 }
                 if answer.status == 400 {
-                    answer.is_problem(400, "invalid-request");
+                    answer.assert_problem(400, "invalid-request");
                 }
             }
             if parameter["in"] == "query" {
                 let target = format!("{}?{name}=20&{name}=20", filled(path, &person, None));
                 let sentence =
                     format!("Duplicate parameters are not allowed: the `{name}` query parameter");
-                person.get(target).says(400, &sentence);
+                person.get(target).assert_error(400, &sentence);
             }
         }
     }

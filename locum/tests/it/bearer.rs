@@ -2,35 +2,38 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, App, Ask, Key, Person, Server, encode, shared};
+use crate::harness::{
+    OAuth1Credentials, TestApp, TestRequest, TestResponse, TestServer, TestUser, percent_encode,
+    shared_server,
+};
 
 const GRANT: &str = "grant_type=client_credentials";
 
-fn issue(server: &Server, app: &App) -> Answer {
+fn issue(server: &TestServer, app: &TestApp) -> TestResponse {
     server.send(
-        Ask::post("/oauth2/token")
+        TestRequest::post("/oauth2/token")
             .basic(&app.key, &app.secret)
             .form(GRANT),
     )
 }
 
-fn token(server: &Server, app: &App) -> String {
-    let body = issue(server, app).is(200);
+fn token(server: &TestServer, app: &TestApp) -> String {
+    let body = issue(server, app).assert_status(200);
     assert_eq!(body["token_type"], "bearer");
     body["access_token"].as_str().unwrap().to_owned()
 }
 
-fn holds(server: &Server, token: &str) -> bool {
-    let path = format!("/2/users/by/username/{}", server.env("USERNAME"));
-    let answer = server.send(Ask::get(path).bearer(token));
+fn holds(server: &TestServer, token: &str) -> bool {
+    let path = format!("/2/users/by/username/{}", server.env_value("USERNAME"));
+    let answer = server.send(TestRequest::get(path).bearer(token));
     if answer.status == 401 {
-        answer.is_code(401, 89);
+        answer.assert_legacy_code(401, 89);
     }
     answer.status == 200
 }
 
-fn refused(answer: &Answer) {
-    answer.is_code(403, 99);
+fn refused(answer: &TestResponse) {
+    answer.assert_legacy_code(403, 99);
     let wanted = json!({ "errors": [{
         "code": 99,
         "label": "authenticity_token_error",
@@ -41,7 +44,7 @@ fn refused(answer: &Answer) {
 
 #[test]
 fn an_app_has_one_bearer_token_until_it_is_invalidated() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
     let first = token(server, &app);
     assert_eq!(first, token(server, &app));
@@ -59,7 +62,7 @@ fn an_app_has_one_bearer_token_until_it_is_invalidated() {
 
 #[test]
 fn a_token_is_taken_in_its_encoded_and_in_its_decoded_form() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
     let encoded = token(server, &app);
     let decoded = encoded
@@ -68,51 +71,53 @@ fn a_token_is_taken_in_its_encoded_and_in_its_decoded_form() {
         .replace("%2B", "+");
     assert!(encoded != decoded, "{encoded} has nothing to decode");
     assert!(holds(server, &encoded) && holds(server, &decoded));
-    assert!(!holds(server, &encode(&encoded)), "encoded twice");
+    assert!(!holds(server, &percent_encode(&encoded)), "encoded twice");
     assert!(!holds(server, &encoded.to_lowercase()));
     assert!(!holds(server, &format!("{encoded}x")));
 }
 
 #[test]
 fn only_the_right_grant_key_and_secret_are_served() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
-    let ask = || Ask::post("/oauth2/token").basic(&app.key, &app.secret);
+    let ask = || TestRequest::post("/oauth2/token").basic(&app.key, &app.secret);
     let wrong = [
         ask().form("grant_type=password"),
         ask().form("grant_type=authorization_code"),
         ask().form(""),
         ask().form("grant=client_credentials"),
-        Ask::post("/oauth2/token").form(GRANT),
-        Ask::post("/oauth2/token")
+        TestRequest::post("/oauth2/token").form(GRANT),
+        TestRequest::post("/oauth2/token")
             .basic(&app.key, "wrong")
             .form(GRANT),
-        Ask::post("/oauth2/token")
+        TestRequest::post("/oauth2/token")
             .basic("nobody", &app.secret)
             .form(GRANT),
-        Ask::post("/oauth2/token")
-            .authorized("Basic !!!")
+        TestRequest::post("/oauth2/token")
+            .authorization("Basic !!!")
             .form(GRANT),
-        Ask::post("/oauth2/token").bearer(&app.bearer).form(GRANT),
+        TestRequest::post("/oauth2/token")
+            .bearer(&app.bearer)
+            .form(GRANT),
     ];
     for ask in wrong {
         refused(&server.send(ask));
     }
     let kind = "application/x-www-form-urlencoded;charset=UTF-8";
-    server.send(ask().body(kind, GRANT)).is(200);
+    server.send(ask().body(kind, GRANT)).assert_status(200);
     // One client library sends the grant in the query and no body.
     server
         .send(
-            Ask::post(format!("/oauth2/token?{GRANT}"))
+            TestRequest::post(format!("/oauth2/token?{GRANT}"))
                 .basic(&app.key, &app.secret)
                 .form(""),
         )
-        .is(200);
+        .assert_status(200);
 }
 
 #[test]
 fn the_token_answer_is_not_stored_by_anyone() {
-    let server = shared();
+    let server = shared_server();
     let answer = issue(server, &server.new_app("self-serve"));
     assert!(
         answer.header("cache-control").contains("no-store"),
@@ -127,17 +132,17 @@ fn the_token_answer_is_not_stored_by_anyone() {
 }
 
 /// The ways to ask for the end of a token.
-fn invalidations<'a>(owner: &'a Person<'_>, token: &'a str) -> [Ask; 3] {
+fn invalidations<'a>(owner: &'a TestUser<'_>, token: &'a str) -> [TestRequest; 3] {
     let (url, app) = (&owner.server.url, &owner.app);
-    let form =
-        Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(token)));
-    let query = Ask::post(format!(
+    let form = TestRequest::post("/oauth2/invalidate_token")
+        .form(format!("access_token={}", percent_encode(token)));
+    let query = TestRequest::post(format!(
         "/oauth2/invalidate_token?access_token={}",
-        encode(token)
+        percent_encode(token)
     ));
-    let signed = |ask: Ask| {
-        let header = ask.signature(&owner.key(), url);
-        ask.authorized(header)
+    let signed = |ask: TestRequest| {
+        let header = ask.oauth1_header(&owner.oauth1_credentials(), url);
+        ask.authorization(header)
     };
     [
         signed(form.clone()),
@@ -148,9 +153,9 @@ fn invalidations<'a>(owner: &'a Person<'_>, token: &'a str) -> [Ask; 3] {
 
 #[test]
 fn the_owner_ends_a_token_and_the_next_one_is_another() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
-    let owner = Person::owner(server, &app);
+    let owner = TestUser::app_owner(server, &app);
     let mut seen: Vec<String> = Vec::new();
     for way in 0..3 {
         let live = token(server, &app);
@@ -158,7 +163,7 @@ fn the_owner_ends_a_token_and_the_next_one_is_another() {
         assert!(holds(server, &live));
         let ask = invalidations(&owner, &live)[way].clone();
         assert_eq!(
-            server.send(ask).is(200),
+            server.send(ask).assert_status(200),
             json!({ "access_token": live }),
             "way {way}"
         );
@@ -173,35 +178,39 @@ fn the_owner_ends_a_token_and_the_next_one_is_another() {
         .replace("%3D", "=")
         .replace("%2B", "+");
     // The form decoder strips one level: what reaches the operation is the decoded form.
-    let ask =
-        Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(&decoded)));
-    server.send(ask.basic(&app.key, &app.secret)).is(200);
+    let ask = TestRequest::post("/oauth2/invalidate_token")
+        .form(format!("access_token={}", percent_encode(&decoded)));
+    server
+        .send(ask.basic(&app.key, &app.secret))
+        .assert_status(200);
     assert!(!holds(server, &decoded));
 }
 
 #[test]
 fn nobody_but_the_owner_ends_a_token() {
-    let server = shared();
+    let server = shared_server();
     let (app, foreign) = (server.new_app("self-serve"), server.new_app("self-serve"));
     let live = token(server, &app);
-    let stranger = server.person("stranger").id;
-    let stranger = Person::of(server, &app, &stranger, "stranger");
-    let form =
-        Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(&live)));
-    let by = |key: &Key<'_>| {
-        let header = form.signature(key, &server.url);
-        server.send(form.clone().authorized(header))
+    let stranger = server.new_user("stranger").id;
+    let stranger = TestUser::with_new_token(server, &app, &stranger, "stranger");
+    let form = TestRequest::post("/oauth2/invalidate_token")
+        .form(format!("access_token={}", percent_encode(&live)));
+    let by = |key: &OAuth1Credentials<'_>| {
+        let header = form.oauth1_header(key, &server.url);
+        server.send(form.clone().authorization(header))
     };
-    refused(&by(&stranger.key()));
-    refused(&by(&Person::owner(server, &foreign).key()));
+    refused(&by(&stranger.oauth1_credentials()));
+    refused(&by(
+        &TestUser::app_owner(server, &foreign).oauth1_credentials()
+    ));
     refused(&server.send(form.clone().basic(&foreign.key, &foreign.secret)));
     refused(&server.send(form.clone().basic(&app.key, "wrong")));
     refused(&server.send(form.clone()));
-    let unknown = Ask::post("/oauth2/invalidate_token").form("access_token=AAAA");
+    let unknown = TestRequest::post("/oauth2/invalidate_token").form("access_token=AAAA");
     refused(&server.send(unknown.basic(&app.key, &app.secret)));
     refused(
         &server.send(
-            Ask::post("/oauth2/invalidate_token")
+            TestRequest::post("/oauth2/invalidate_token")
                 .form("")
                 .basic(&app.key, &app.secret),
         ),
@@ -211,14 +220,16 @@ fn nobody_but_the_owner_ends_a_token() {
 
 #[test]
 fn an_invalidation_survives_a_crash() {
-    let mut server = Server::start(&[]);
+    let mut server = TestServer::start(&[]);
     let app = server.new_app("self-serve");
     let live = token(&server, &app);
-    let form =
-        Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(&live)));
-    server.send(form.basic(&app.key, &app.secret)).is(200);
+    let form = TestRequest::post("/oauth2/invalidate_token")
+        .form(format!("access_token={}", percent_encode(&live)));
+    server
+        .send(form.basic(&app.key, &app.secret))
+        .assert_status(200);
     let next = token(&server, &app);
-    server.crash();
+    server.crash_and_restart();
     assert!(!holds(&server, &live));
     assert!(holds(&server, &next));
     assert_eq!(token(&server, &app), next);
@@ -226,21 +237,21 @@ fn an_invalidation_survives_a_crash() {
 
 #[test]
 fn a_token_asked_for_too_often_is_refused() {
-    let server = Server::start(&["--rate-limits", "table"]);
+    let server = TestServer::start(&["--rate-limits", "table"]);
     let app = server.new_app("self-serve");
     for _ in 0..50 {
-        issue(&server, &app).is(200);
+        issue(&server, &app).assert_status(200);
     }
     refused(&issue(&server, &app));
-    issue(&server, &server.new_app("self-serve")).is(200);
+    issue(&server, &server.new_app("self-serve")).assert_status(200);
 }
 
 #[test]
 fn an_app_alone_has_no_user() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
-    let problem = server.send(Ask::get("/2/users/me").bearer(&app.bearer));
-    let problem: Value = problem.is_problem(403, "unsupported-authentication");
+    let problem = server.send(TestRequest::get("/2/users/me").bearer(&app.bearer));
+    let problem: Value = problem.assert_problem(403, "unsupported-authentication");
     assert_eq!(
         problem["detail"],
         "Authenticating with OAuth 2.0 Application-Only is forbidden for this endpoint.  Supported \
@@ -250,23 +261,31 @@ fn an_app_alone_has_no_user() {
 
 #[test]
 fn a_token_in_the_query_is_no_credential() {
-    let server = shared();
-    let path = format!("/2/users/by/username/{}", server.env("USERNAME"));
-    let token = server.env("USER_TOKEN");
-    let answer = server.send(Ask::get(format!("{path}?access_token={}", encode(token))));
+    let server = shared_server();
+    let path = format!("/2/users/by/username/{}", server.env_value("USERNAME"));
+    let token = server.env_value("USER_TOKEN");
+    let answer = server.send(TestRequest::get(format!(
+        "{path}?access_token={}",
+        percent_encode(token)
+    )));
     assert_eq!(answer.status, 401, "{}", answer.text());
 }
 
 #[test]
 fn a_deleted_app_takes_its_tokens_with_it() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
-    let owner = Person::owner(server, &app);
-    owner.signed(Ask::get("/2/users/me")).is(200);
-    owner.get("/2/users/me").is(200);
-    server.cli(&["app", "delete", &app.id]).well();
+    let owner = TestUser::app_owner(server, &app);
+    owner
+        .send_signed(TestRequest::get("/2/users/me"))
+        .assert_status(200);
+    owner.get("/2/users/me").assert_status(200);
+    server.run_cli(&["app", "delete", &app.id]).assert_success();
     assert!(!holds(server, &app.bearer));
-    owner.get("/2/users/me").is_code(401, 89);
-    assert_eq!(owner.signed(Ask::get("/2/users/me")).status, 401);
+    owner.get("/2/users/me").assert_legacy_code(401, 89);
+    assert_eq!(
+        owner.send_signed(TestRequest::get("/2/users/me")).status,
+        401
+    );
     refused(&issue(server, &app));
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, shared};
+use crate::harness::{TestRequest, TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 fn ids(page: &Value) -> Vec<&str> {
@@ -14,86 +14,100 @@ fn ids(page: &Value) -> Vec<&str> {
     data.map(|one| one["id"].as_str().unwrap()).collect()
 }
 
-fn bookmarks(who: &Person<'_>) -> String {
+fn bookmarks(who: &TestUser<'_>) -> String {
     format!("/2/users/{}/bookmarks", who.id)
 }
 
 #[track_caller]
-fn marks(who: &Person<'_>, body: &Value) {
-    let made = who.post(bookmarks(who), body).is(200);
+fn marks(who: &TestUser<'_>, body: &Value) {
+    let made = who.post(bookmarks(who), body).assert_status(200);
     assert_eq!(made, json!({ "data": { "bookmarked": true } }));
 }
 
 #[track_caller]
-fn counts(reader: &Person<'_>, post: &str, wanted: u64) {
-    let post = reader.sees(post, "public_metrics");
+fn counts(reader: &TestUser<'_>, post: &str, wanted: u64) {
+    let post = reader.fetch_post(post, "public_metrics");
     assert_eq!(post["public_metrics"]["bookmark_count"], wanted, "{post}");
 }
 
 #[test]
 fn a_bookmark_is_listed_for_its_owner_and_counted_for_all() {
     let (author, owner) = (person("author"), person("owner"));
-    let (first, second) = (author.says("First"), author.says("Second"));
+    let (first, second) = (author.publish_text("First"), author.publish_text("Second"));
     marks(&owner, &json!({ "tweet_id": first }));
     marks(&owner, &json!({ "post_id": second }));
     marks(&owner, &json!({ "tweet_id": first }));
     marks(&author, &json!({ "tweet_id": first }));
     counts(&author, &first, 2);
     let path = bookmarks(&owner);
-    let page = owner.get(format!("{path}?max_results=1")).is(200);
+    let page = owner
+        .get(format!("{path}?max_results=1"))
+        .assert_status(200);
     assert_eq!(ids(&page), [&second], "newest bookmark first");
     let token = page["meta"]["next_token"].as_str().unwrap();
     let page = owner.get(format!("{path}?max_results=1&pagination_token={token}"));
-    assert_eq!(ids(&page.is(200)), [&first]);
+    assert_eq!(ids(&page.assert_status(200)), [&first]);
 
     // The path that names posts instead of users, and the one without its slash.
     let own = owner
         .get(format!("/2/posts/{}/bookmarks", owner.id))
-        .is(200);
+        .assert_status(200);
     assert_eq!(ids(&own), [&second, &first]);
-    let one = owner.get(format!("/2/posts/{first}/bookmarks")).is(200);
+    let one = owner
+        .get(format!("/2/posts/{first}/bookmarks"))
+        .assert_status(200);
     assert_eq!(ids(&one), [&first]);
-    let none = author.get(format!("/2/posts/{second}/bookmarks")).is(200);
+    let none = author
+        .get(format!("/2/posts/{second}/bookmarks"))
+        .assert_status(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
-    let undone = owner.delete(format!("{path}{first}")).is(200);
+    let undone = owner.delete(format!("{path}{first}")).assert_status(200);
     assert_eq!(undone, json!({ "data": { "bookmarked": false } }));
-    owner.delete(format!("{path}/{first}")).is(200);
-    owner.delete(format!("{path}/{second}")).is(200);
+    owner.delete(format!("{path}/{first}")).assert_status(200);
+    owner.delete(format!("{path}/{second}")).assert_status(200);
     counts(&author, &first, 1);
-    assert!(ids(&owner.get(&path).is(200)).is_empty());
+    assert!(ids(&owner.get(&path).assert_status(200)).is_empty());
     let by_post = format!("/2/posts/{second}/bookmarks");
-    owner.send(Ask::post(&by_post)).is(200);
+    owner.send(TestRequest::post(&by_post)).assert_status(200);
     let by_own = format!("/2/posts/{}/bookmarks", owner.id);
-    owner.post(&by_own, &json!({ "tweet_id": first })).is(200);
+    owner
+        .post(&by_own, &json!({ "tweet_id": first }))
+        .assert_status(200);
     owner
         .post(&by_own, &json!({}))
-        .is_problem(400, "invalid-request");
-    owner.post(&by_post, &json!({ "tweet_id": first })).is(400);
-    assert_eq!(ids(&owner.get(&path).is(200)), [&first, &second]);
+        .assert_problem(400, "invalid-request");
+    owner
+        .post(&by_post, &json!({ "tweet_id": first }))
+        .assert_status(400);
+    assert_eq!(ids(&owner.get(&path).assert_status(200)), [&first, &second]);
 
-    author.delete(format!("/2/posts/{second}")).is(200);
-    assert_eq!(ids(&owner.get(&path).is(200)), [&first]);
+    author
+        .delete(format!("/2/posts/{second}"))
+        .assert_status(200);
+    assert_eq!(ids(&owner.get(&path).assert_status(200)), [&first]);
 }
 
 #[test]
 fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
     let (author, owner) = (person("author"), person("owner"));
-    let shy = shared().person_with("shy", &["--protected"]);
-    let (id, secret) = (author.says("Open"), shy.says("Secret"));
+    let shy = shared_server().new_user_with("shy", &["--protected"]);
+    let (id, secret) = (author.publish_text("Open"), shy.publish_text("Secret"));
     let path = bookmarks(&owner);
     let body = json!({ "tweet_id": id });
-    let signed = owner.signed(Ask::post(&path).json(&body));
-    signed.is_problem(403, "unsupported-authentication");
-    let signed = owner.signed(Ask::delete(format!("{path}/{id}")));
-    signed.is_problem(403, "unsupported-authentication");
-    owner.signed(Ask::get(&path)).is(200);
+    let signed = owner.send_signed(TestRequest::post(&path).json(&body));
+    signed.assert_problem(403, "unsupported-authentication");
+    let signed = owner.send_signed(TestRequest::delete(format!("{path}/{id}")));
+    signed.assert_problem(403, "unsupported-authentication");
+    owner
+        .send_signed(TestRequest::get(&path))
+        .assert_status(200);
     owner
         .post(&path, &json!({ "tweet_id": secret }))
-        .is_problem(403, "not-authorized-for-resource");
+        .assert_problem(403, "not-authorized-for-resource");
     owner
         .post(&path, &json!({ "tweet_id": "1" }))
-        .is_problem(404, "resource-not-found");
-    owner.follows(&[&shy]);
+        .assert_problem(404, "resource-not-found");
+    owner.import_follows(&[&shy]);
     marks(&owner, &json!({ "tweet_id": secret }));
     marks(&owner, &body);
 
@@ -101,18 +115,22 @@ fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
         "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
         owner.id, author.id
     );
-    author.get(&path).says(400, &sentence);
-    author.post(&path, &body).says(400, &sentence);
-    author.delete(format!("{path}/{id}")).says(400, &sentence);
+    author.get(&path).assert_error(400, &sentence);
+    author.post(&path, &body).assert_error(400, &sentence);
+    author
+        .delete(format!("{path}/{id}"))
+        .assert_error(400, &sentence);
     for folders in [format!("{path}/folders"), format!("{path}/folders/1")] {
-        author.get(folders).says(400, &sentence);
+        author.get(folders).assert_error(400, &sentence);
     }
-    let token = owner.token(&["--scopes", "tweet.read users.read bookmark.write"]);
-    let unread = shared().send(Ask::get(&path).bearer(&token));
+    let token = owner.new_token(&["--scopes", "tweet.read users.read bookmark.write"]);
+    let unread = shared_server().send(TestRequest::get(&path).bearer(&token));
     assert_eq!(unread.status, 403, "{}", unread.text());
     // What its author hides later is not shown, but stays bookmarked.
-    shared().cli(&["user", "delete", &shy.username]).well();
-    assert_eq!(ids(&owner.get(&path).is(200)), [&id]);
+    shared_server()
+        .run_cli(&["user", "delete", &shy.username])
+        .assert_success();
+    assert_eq!(ids(&owner.get(&path).assert_status(200)), [&id]);
     for wrong in [
         "?max_results=0",
         "?max_results=101",
@@ -121,7 +139,7 @@ fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
     ] {
         owner
             .get(format!("{path}{wrong}"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
 }
 
@@ -129,44 +147,48 @@ fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
 fn folders_hold_bookmarks_of_their_owner() {
     let (author, owner) = (person("author"), person("owner"));
     let folders = format!("{}/folders", bookmarks(&owner));
-    let none = owner.get(&folders).is(200);
+    let none = owner.get(&folders).assert_status(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
     let make = |name: &str| {
-        let made = owner.post(&folders, &json!({ "name": name })).is(201);
+        let made = owner
+            .post(&folders, &json!({ "name": name }))
+            .assert_status(201);
         assert_eq!(made["data"]["name"], name, "{made}");
         made["data"]["id"].as_str().unwrap().to_owned()
     };
     let (reading, recipes) = (make("Reading"), make("Rezepte für später"));
     for name in ["", "   ", &"x".repeat(26)] {
         let refused = owner.post(&folders, &json!({ "name": name }));
-        refused.is_problem(400, "invalid-request");
+        refused.assert_problem(400, "invalid-request");
     }
-    let page = owner.get(format!("{folders}?max_results=1")).is(200);
+    let page = owner
+        .get(format!("{folders}?max_results=1"))
+        .assert_status(200);
     assert_eq!(
         page["data"],
         json!([{ "id": recipes, "name": "Rezepte für später" }])
     );
     let token = page["meta"]["next_token"].as_str().unwrap();
     let page = owner.get(format!("{folders}?max_results=1&pagination_token={token}"));
-    assert_eq!(ids(&page.is(200)), [&reading]);
+    assert_eq!(ids(&page.assert_status(200)), [&reading]);
 
-    let (first, second) = (author.says("First"), author.says("Second"));
+    let (first, second) = (author.publish_text("First"), author.publish_text("Second"));
     marks(&owner, &json!({ "tweet_id": first, "folder_id": reading }));
     marks(&owner, &json!({ "tweet_id": second, "folder_id": reading }));
     marks(&owner, &json!({ "tweet_id": first, "folder_id": recipes }));
-    let held = |folder: &str| owner.get(format!("{folders}/{folder}")).is(200);
+    let held = |folder: &str| owner.get(format!("{folders}/{folder}")).assert_status(200);
     assert_eq!(
         held(&reading)["data"],
         json!([{ "id": second }, { "id": first }])
     );
     assert_eq!(ids(&held(&recipes)), [&first]);
     assert_eq!(
-        ids(&owner.get(bookmarks(&owner)).is(200)),
+        ids(&owner.get(bookmarks(&owner)).assert_status(200)),
         [&second, &first]
     );
     owner
         .delete(format!("{}/{first}", bookmarks(&owner)))
-        .is(200);
+        .assert_status(200);
     assert_eq!(ids(&held(&reading)), [&second]);
     assert!(ids(&held(&recipes)).is_empty());
 
@@ -174,8 +196,11 @@ fn folders_hold_bookmarks_of_their_owner() {
     let body = json!({ "tweet_id": second, "folder_id": reading });
     author
         .post(bookmarks(&author), &body)
-        .is_problem(404, "resource-not-found");
-    assert!(ids(&author.get(bookmarks(&author)).is(200)).is_empty());
+        .assert_problem(404, "resource-not-found");
+    assert!(ids(&author.get(bookmarks(&author)).assert_status(200)).is_empty());
     let answer = author.get(format!("{}/folders/{reading}", bookmarks(&author)));
-    assert_eq!(answer.is(200)["errors"][0]["title"], "Not Found Error");
+    assert_eq!(
+        answer.assert_status(200)["errors"][0]["title"],
+        "Not Found Error"
+    );
 }

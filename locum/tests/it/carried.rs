@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Person, shared};
+use crate::harness::{TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
-fn premium(name: &str) -> Person<'static> {
-    shared().person_with(name, &["--subscription-type", "Premium"])
+fn premium(name: &str) -> TestUser<'static> {
+    shared_server().new_user_with(name, &["--subscription-type", "Premium"])
 }
 
 fn id(made: &Value) -> String {
@@ -19,7 +19,7 @@ fn id(made: &Value) -> String {
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn a_post_is_tagged_with_a_place() {
-    let server = shared();
+    let server = shared_server();
     let author = person("traveller");
     let country = [
         "place",
@@ -30,7 +30,7 @@ fn a_post_is_tagged_with_a_place() {
         "--country-code",
         "DE",
     ];
-    let country = server.cli(&country).json()["id"]
+    let country = server.run_cli(&country).json()["id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -51,22 +51,25 @@ fn a_post_is_tagged_with_a_place() {
         "--within",
         &country,
     ];
-    let place = server.cli(&add).json()["id"].as_str().unwrap().to_owned();
+    let place = server.run_cli(&add).json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_eq!(place.len(), 16);
     let body = json!({ "text": "Here I am", "geo": { "place_id": place } });
-    let post = id(&author.publish(&body).is(201));
+    let post = id(&author.create_post(&body).assert_status(201));
     assert_eq!(
-        author.sees(&post, "geo")["geo"],
+        author.fetch_post(&post, "geo")["geo"],
         json!({ "place_id": place })
     );
     let plain = author
         .get(format!("/2/posts/{post}?expansions=geo.place_id"))
-        .is(200);
+        .assert_status(200);
     let short = json!([{ "id": place, "full_name": "Berlin, Germany" }]);
     assert_eq!(plain["includes"]["places"], short);
     let fields = "contained_within,country,country_code,geo,name,place_type";
     let path = format!("/2/tweets/{post}?expansions=geo.place_id&place.fields={fields}");
-    let read = author.get(path).is(200)["includes"]["places"][0].clone();
+    let read = author.get(path).assert_status(200)["includes"]["places"][0].clone();
     assert_eq!(read["contained_within"], json!([country]));
     assert_eq!(
         (&read["name"], &read["place_type"]),
@@ -76,7 +79,9 @@ fn a_post_is_tagged_with_a_place() {
     assert_eq!(read["geo"], geo);
     for wrong in ["0000000000000001", "here", "1"] {
         let body = json!({ "text": "Lost", "geo": { "place_id": wrong } });
-        author.publish(&body).says(400, "Your place ID is invalid.");
+        author
+            .create_post(&body)
+            .assert_error(400, "Your place ID is invalid.");
     }
     for geo in [
         json!({}),
@@ -84,8 +89,8 @@ fn a_post_is_tagged_with_a_place() {
         json!({ "place_id": 1 }),
         json!("x"),
     ] {
-        let answer = author.publish(&json!({ "text": "Lost", "geo": geo }));
-        answer.is_problem(400, "invalid-request");
+        let answer = author.create_post(&json!({ "text": "Lost", "geo": geo }));
+        answer.assert_problem(400, "invalid-request");
     }
     for wrong in [
         &["--bbox", "1,2,3"][..],
@@ -98,45 +103,74 @@ fn a_post_is_tagged_with_a_place() {
         &["--id", &place],
     ] {
         server
-            .cli(&[&["place", "add", "Wrong"], wrong].concat())
-            .ends(1);
+            .run_cli(&[&["place", "add", "Wrong"], wrong].concat())
+            .assert_exit_code(1);
     }
 }
 
 #[test]
 fn a_withheld_notice_is_shown_and_hides_nothing() {
-    let server = shared();
+    let server = shared_server();
     let (author, reader) = (person("author"), person("reader"));
-    let post = author.says("Not in some places");
-    assert!(reader.sees(&post, "withheld").get("withheld").is_none());
+    let post = author.publish_text("Not in some places");
+    assert!(
+        reader
+            .fetch_post(&post, "withheld")
+            .get("withheld")
+            .is_none()
+    );
     server
-        .cli(&["post", "withhold", &post, "FR", "DE", "DE", "--copyright"])
-        .well();
+        .run_cli(&["post", "withhold", &post, "FR", "DE", "DE", "--copyright"])
+        .assert_success();
     let notice = json!({ "copyright": true, "country_codes": ["DE", "FR"], "scope": "post" });
-    assert_eq!(reader.sees(&post, "withheld")["withheld"], notice);
+    assert_eq!(reader.fetch_post(&post, "withheld")["withheld"], notice);
     let old = reader
         .get(format!("/2/tweets/{post}?tweet.fields=withheld"))
-        .is(200);
+        .assert_status(200);
     assert_eq!(old["data"]["withheld"]["scope"], "tweet");
-    server.cli(&["user", "withhold", &author.id, "TR"]).well();
+    server
+        .run_cli(&["user", "withhold", &author.id, "TR"])
+        .assert_success();
     let user = format!("/2/users/{}?user.fields=withheld", author.id);
     let notice = json!({ "country_codes": ["TR"], "scope": "user" });
-    assert_eq!(reader.get(&user).is(200)["data"]["withheld"], notice);
+    assert_eq!(
+        reader.get(&user).assert_status(200)["data"]["withheld"],
+        notice
+    );
     for wrong in ["de", "DEU", "1"] {
-        server.cli(&["post", "withhold", &post, wrong]).ends(1);
-        server.cli(&["user", "withhold", &author.id, wrong]).ends(1);
+        server
+            .run_cli(&["post", "withhold", &post, wrong])
+            .assert_exit_code(1);
+        server
+            .run_cli(&["user", "withhold", &author.id, wrong])
+            .assert_exit_code(1);
     }
-    server.cli(&["post", "withhold", "1", "DE"]).ends(1);
-    server.cli(&["post", "withhold", &post]).well();
-    server.cli(&["user", "withhold", &author.id]).well();
-    assert!(reader.sees(&post, "withheld").get("withheld").is_none());
-    assert!(reader.get(&user).is(200)["data"].get("withheld").is_none());
+    server
+        .run_cli(&["post", "withhold", "1", "DE"])
+        .assert_exit_code(1);
+    server
+        .run_cli(&["post", "withhold", &post])
+        .assert_success();
+    server
+        .run_cli(&["user", "withhold", &author.id])
+        .assert_success();
+    assert!(
+        reader
+            .fetch_post(&post, "withheld")
+            .get("withheld")
+            .is_none()
+    );
+    assert!(
+        reader.get(&user).assert_status(200)["data"]
+            .get("withheld")
+            .is_none()
+    );
 }
 
 #[test]
 fn a_reply_addresses_by_itself_whom_it_answers() {
     let [author, named, other] = ["author", "named", "other"].map(person);
-    let root = author.says(&format!("I ask @{}", named.username));
+    let root = author.publish_text(&format!("I ask @{}", named.username));
     let reply = |more: Value| {
         let mut reply =
             json!({ "in_reply_to_post_id": root, "auto_populate_reply_metadata": true });
@@ -146,14 +180,16 @@ fn a_reply_addresses_by_itself_whom_it_answers() {
             .extend(more.as_object().unwrap().clone());
         json!({ "text": "And I answer", "reply": reply })
     };
-    let whole = id(&other.publish(&reply(json!({}))).is(201));
+    let whole = id(&other.create_post(&reply(json!({}))).assert_status(201));
     let prefix = format!("@{} @{} ", author.username, named.username);
-    let seen = other.sees(&whole, "display_text_range,entities");
+    let seen = other.fetch_post(&whole, "display_text_range,entities");
     assert_eq!(seen["text"], format!("{prefix}And I answer"));
     assert_eq!(seen["display_text_range"][0], prefix.len());
     assert_eq!(seen["entities"]["mentions"].as_array().unwrap().len(), 2);
-    let mentions = |who: &Person<'_>| {
-        let page = who.get(format!("/2/users/{}/mentions", who.id)).is(200);
+    let mentions = |who: &TestUser<'_>| {
+        let page = who
+            .get(format!("/2/users/{}/mentions", who.id))
+            .assert_status(200);
         let posts = page["data"].as_array().cloned().unwrap_or_default();
         let ids = posts
             .iter()
@@ -162,63 +198,68 @@ fn a_reply_addresses_by_itself_whom_it_answers() {
     };
     assert!(mentions(&named).contains(&whole) && mentions(&author).contains(&whole));
     let excluded = json!({ "exclude_reply_user_ids": [named.id] });
-    let part = id(&other.publish(&reply(excluded)).is(201));
+    let part = id(&other.create_post(&reply(excluded)).assert_status(201));
     assert_eq!(
-        other.sees(&part, "text")["text"],
+        other.fetch_post(&part, "text")["text"],
         format!("@{} And I answer", author.username)
     );
     assert!(!mentions(&named).contains(&part));
     let unknown = json!({ "exclude_reply_user_ids": ["1"] });
     other
-        .publish(&reply(unknown))
-        .says(400, "Your exclude reply user IDs are invalid.");
+        .create_post(&reply(unknown))
+        .assert_error(400, "Your exclude reply user IDs are invalid.");
     let mut empty = reply(json!({}));
     empty["text"] = json!("");
-    other.publish(&empty).is_problem(400, "invalid-request");
+    other
+        .create_post(&empty)
+        .assert_problem(400, "invalid-request");
 }
 
 #[test]
 fn whom_the_root_blocks_replies_nowhere_in_the_conversation() {
     let [author, friend, blocked] = ["author", "friend", "blocked"].map(person);
-    let root = author.says("My thread");
+    let root = author.publish_text("My thread");
     let answer = json!({ "text": "Yes", "reply": { "in_reply_to_post_id": root } });
-    let answer = id(&friend.publish(&answer).is(201));
+    let answer = id(&friend.create_post(&answer).assert_status(201));
     let block = json!({ "kind": "block", "from": author.id, "to": blocked.id });
-    shared().import(&[block]).well();
+    shared_server().import_lines(&[block]).assert_success();
     for target in [&root, &answer] {
         let reply = json!({ "text": "No", "reply": { "in_reply_to_post_id": target } });
-        blocked.publish(&reply).is_code(403, 136);
+        blocked.create_post(&reply).assert_legacy_code(403, 136);
     }
 }
 
 #[test]
 fn only_subscribers_read_and_answer_what_is_theirs() {
-    let server = shared();
+    let server = shared_server();
     let (author, reader) = (person("author"), person("reader"));
     let body = json!({ "text": "For you", "for_super_followers_only": true });
-    let secret = id(&author.publish(&body).is(201));
+    let secret = id(&author.create_post(&body).assert_status(201));
     let body = json!({ "text": "Talk", "reply_settings": "subscribers" });
-    let root = id(&author.publish(&body).is(201));
+    let root = id(&author.create_post(&body).assert_status(201));
     let reply = json!({ "text": "Hi", "reply": { "in_reply_to_post_id": root } });
-    reader.publish(&reply).is_code(403, 433);
-    let hidden = reader.get(format!("/2/posts/{secret}")).is(200);
+    reader.create_post(&reply).assert_legacy_code(403, 433);
+    let hidden = reader.get(format!("/2/posts/{secret}")).assert_status(200);
     assert!(hidden.get("data").is_none(), "{hidden}");
     server
-        .cli(&["user", "subscribe", &reader.id, &author.username])
-        .well();
-    reader.publish(&reply).is(201);
-    assert_eq!(reader.sees(&secret, "scopes")["scopes"]["followers"], true);
+        .run_cli(&["user", "subscribe", &reader.id, &author.username])
+        .assert_success();
+    reader.create_post(&reply).assert_status(201);
+    assert_eq!(
+        reader.fetch_post(&secret, "scopes")["scopes"]["followers"],
+        true
+    );
     let fields = format!("/2/users/{}?user.fields=subscription", reader.id);
-    let user = author.get(fields).is(200)["data"].clone();
+    let user = author.get(fields).assert_status(200)["data"].clone();
     assert_eq!(user["subscription"]["subscribes_to_you"], true);
     server
-        .cli(&["user", "subscribe", &reader.id, &author.id, "--end"])
-        .well();
-    let hidden = reader.get(format!("/2/posts/{secret}")).is(200);
+        .run_cli(&["user", "subscribe", &reader.id, &author.id, "--end"])
+        .assert_success();
+    let hidden = reader.get(format!("/2/posts/{secret}")).assert_status(200);
     assert!(hidden.get("data").is_none(), "{hidden}");
     server
-        .cli(&["user", "subscribe", &author.id, &author.id])
-        .ends(1);
+        .run_cli(&["user", "subscribe", &author.id, &author.id])
+        .assert_exit_code(1);
 }
 
 #[test]
@@ -229,29 +270,29 @@ fn a_link_to_a_conversation_names_with_whom() {
         "https://x.example/messages/compose?recipient_id={}",
         author.id
     );
-    author.publish(&body(&link)).is(201);
+    author.create_post(&body(&link)).assert_status(201);
     for wrong in [
         "x",
         "https://x.example/messages/compose",
         "https://x.example/messages/compose?recipient_id=1",
         "ftp://x.example/messages/compose?recipient_id=1",
     ] {
-        let answer = author.publish(&body(wrong));
-        answer.says(400, "Your direct message deep link is invalid.");
+        let answer = author.create_post(&body(wrong));
+        answer.assert_error(400, "Your direct message deep link is invalid.");
     }
 }
 
 #[test]
 fn readers_get_an_edited_post_once_and_new() {
     let (author, reader) = (premium("editor"), person("reader"));
-    reader.follows(&[&author]);
-    let other = author.says("Something else");
+    reader.import_follows(&[&author]);
+    let other = author.publish_text("Something else");
     let root =
         json!({ "text": "Quoted words", "quote_tweet_id": other, "reply_settings": "verified" });
-    let first = id(&author.publish(&root).is(201));
+    let first = id(&author.create_post(&root).assert_status(201));
     let home = format!("/2/users/{}/timelines/reverse_chronological", reader.id);
     let texts = || {
-        let page = reader.get(&home).is(200);
+        let page = reader.get(&home).assert_status(200);
         let posts = page["data"].as_array().cloned().unwrap_or_default();
         let texts = posts
             .iter()
@@ -265,7 +306,7 @@ fn readers_get_an_edited_post_once_and_new() {
         body.as_object_mut()
             .unwrap()
             .extend(more.as_object().unwrap().clone());
-        author.publish(&body)
+        author.create_post(&body)
     };
     let poll = json!({ "poll": { "options": ["a", "b"], "duration_minutes": 5 } });
     for (more, status) in [
@@ -276,25 +317,27 @@ fn readers_get_an_edited_post_once_and_new() {
     ] {
         assert_eq!(edit(&first, more.clone()).status, status, "{more}");
     }
-    let second = id(&edit(&first, json!({ "quote_tweet_id": other })).is(201));
+    let second = id(&edit(&first, json!({ "quote_tweet_id": other })).assert_status(201));
     assert_eq!(texts(), ["Better words", "Something else"]);
-    let seen = reader.sees(&second, "reply_settings,referenced_posts,edit_controls");
+    let seen = reader.fetch_post(&second, "reply_settings,referenced_posts,edit_controls");
     assert_eq!(seen["reply_settings"], "verified");
     assert_eq!(seen["referenced_posts"][0]["id"], other);
     assert_eq!(seen["edit_controls"]["edits_remaining"], 4);
     let old = reader
         .get(format!("/2/posts/{first}?expansions=edit_history_post_ids"))
-        .is(200);
+        .assert_status(200);
     assert_eq!(old["data"]["text"], "Quoted words");
     assert_eq!(old["includes"]["posts"].as_array().unwrap().len(), 2);
     let quotes =
-        |id: &str| reader.sees(id, "public_metrics")["public_metrics"]["quote_count"].clone();
+        |id: &str| reader.fetch_post(id, "public_metrics")["public_metrics"]["quote_count"].clone();
     assert_eq!(quotes(&other), 1);
-    author.delete(format!("/2/posts/{first}")).is(200);
+    author
+        .delete(format!("/2/posts/{first}"))
+        .assert_status(200);
     assert_eq!(texts(), ["Something else"]);
     assert_eq!(quotes(&other), 0);
     let asked = json!({ "text": "Ask", "poll": { "options": ["a", "b"], "duration_minutes": 5 } });
-    let asked = id(&author.publish(&asked).is(201));
+    let asked = id(&author.create_post(&asked).assert_status(201));
     assert_eq!(edit(&asked, json!({})).status, 403, "a poll stays");
-    shared().cli(&["fsck"]).well();
+    shared_server().run_cli(&["fsck"]).assert_success();
 }

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{Ran, Server, run, shared};
+use crate::harness::{CommandOutput, TestServer, run_command, shared_server};
 
-fn locum(args: &[&str]) -> Ran {
+fn locum(args: &[&str]) -> CommandOutput {
     let folder = tempfile::tempdir().unwrap();
-    run(folder.path(), args)
+    run_command(folder.path(), args)
 }
 
-fn said(ran: &Ran) -> Value {
-    serde_json::from_str(&ran.err).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+fn said(ran: &CommandOutput) -> Value {
+    serde_json::from_str(&ran.stderr).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
 #[test]
@@ -24,27 +24,27 @@ fn misuse_ends_with_2() {
         &["user", "create"],
         &["dev", "--port", "x"],
     ] {
-        locum(args).ends(2);
+        locum(args).assert_exit_code(2);
     }
-    locum(&["--help"]).well();
-    locum(&["help", "dev"]).well();
+    locum(&["--help"]).assert_success();
+    locum(&["help", "dev"]).assert_success();
 }
 
 #[test]
 fn a_server_that_is_not_there_is_told_by_3() {
     let ran = locum(&["--json", "user", "list", "--data-dir", "./nothing"]);
-    ran.ends(3);
+    ran.assert_exit_code(3);
     assert_eq!(said(&ran)["error"]["exit"], 3);
-    locum(&["health", "--data-dir", "./nothing"]).ends(3);
-    locum(&["health", "--url", "http://127.0.0.1:9"]).ends(3);
-    locum(&["user", "list", "--url", "http://127.0.0.1:9"]).ends(3);
+    locum(&["health", "--data-dir", "./nothing"]).assert_exit_code(3);
+    locum(&["health", "--url", "http://127.0.0.1:9"]).assert_exit_code(3);
+    locum(&["user", "list", "--url", "http://127.0.0.1:9"]).assert_exit_code(3);
 }
 
 #[test]
 fn what_the_mode_forbids_ends_with_4() {
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
-    let data = server.data().display().to_string();
+    let data = server.data_dir().display().to_string();
     let serve = [
         "serve",
         "--base-url",
@@ -54,7 +54,7 @@ fn what_the_mode_forbids_ends_with_4() {
         "--data-dir",
         &data,
     ];
-    run(&server.beside(""), &serve).ends(4);
+    run_command(&server.sibling_path(""), &serve).assert_exit_code(4);
 }
 
 #[test]
@@ -62,20 +62,20 @@ fn a_key_that_is_not_known_is_named_with_its_place_and_a_neighbour() {
     let folder = tempfile::tempdir().unwrap();
     let file = |text: &str| {
         std::fs::write(folder.path().join("locum.toml"), text).unwrap();
-        run(folder.path(), &["conf", "check"])
+        run_command(folder.path(), &["conf", "check"])
     };
     let ran = file("[core]\nvocabulary = \"posts\"\nvocabularry = \"posts\"\n");
-    ran.ends(2);
+    ran.assert_exit_code(2);
     for word in ["locum.toml", ":3", "vocabularry", "core.vocabulary"] {
-        assert!(ran.err.contains(word), "{word}: {}", ran.err);
+        assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
     }
-    file("[core]\nvocabulary = \"words\"\n").ends(2);
-    file("[core\n").ends(2);
-    file("[core]\nvocabulary = \"tweets\"\n").well();
+    file("[core]\nvocabulary = \"words\"\n").assert_exit_code(2);
+    file("[core\n").assert_exit_code(2);
+    file("[core]\nvocabulary = \"tweets\"\n").assert_success();
     let ran = locum(&["conf", "check", "--set", "core.nonsense=1"]);
-    ran.ends(2);
-    assert!(ran.err.contains("core.nonsense"));
-    locum(&["dev", "--rate-limits", "some", "--port", "0"]).ends(2);
+    ran.assert_exit_code(2);
+    assert!(ran.stderr.contains("core.nonsense"));
+    locum(&["dev", "--rate-limits", "some", "--port", "0"]).assert_exit_code(2);
 }
 
 #[test]
@@ -103,32 +103,34 @@ fn the_configuration_shows_where_each_value_came_from() {
         "--set",
         "secrets.master_key=canary-of-a-key",
     ]);
-    assert!(!(ran.out + &ran.err).contains("canary-of-a-key"));
+    assert!(!(ran.stdout + &ran.stderr).contains("canary-of-a-key"));
     let ran = locum(&["conf", "show", "--db", "postgres://me:canary@host/db"]);
-    assert!(!(ran.out + &ran.err).contains("canary"));
+    assert!(!(ran.stdout + &ran.stderr).contains("canary"));
 }
 
 #[test]
 fn people_apps_and_tokens_are_managed_with_and_without_a_server() {
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     for name in ["with_server", "without_server"] {
         if name == "without_server" {
             server.stop();
         }
         manage_a_person(&server, name);
-        let app = server.cli(&["app", "create", name, "--owner", name]).json();
+        let app = server
+            .run_cli(&["app", "create", name, "--owner", name])
+            .json();
         manage_an_app(&server, name, &app);
         let id = app["id"].as_str().unwrap();
         manage_tokens(&server, name, id);
-        server.cli(&["app", "delete", id]).well();
-        server.cli(&["app", "keys", id]).ends(1);
-        server.cli(&["user", "delete", name]).well();
-        server.cli(&["user", "show", name]).ends(1);
+        server.run_cli(&["app", "delete", id]).assert_success();
+        server.run_cli(&["app", "keys", id]).assert_exit_code(1);
+        server.run_cli(&["user", "delete", name]).assert_success();
+        server.run_cli(&["user", "show", name]).assert_exit_code(1);
     }
 }
 
-fn manage_a_person(server: &Server, name: &str) {
-    let user = |args: &[&str]| server.cli(&[&["user"], args].concat());
+fn manage_a_person(server: &TestServer, name: &str) {
+    let user = |args: &[&str]| server.run_cli(&[&["user"], args].concat());
     let made = user(&["create", name, "--name", "A Person"]).json();
     assert_eq!(
         (&made["username"], &made["name"]),
@@ -140,7 +142,7 @@ fn manage_a_person(server: &Server, name: &str) {
     );
     assert!(user(&["show", name]).json().get("password").is_none());
     for taken_or_bad in [name, "not a handle", "sixteen_letters_", ""] {
-        user(&["create", taken_or_bad]).ends(1);
+        user(&["create", taken_or_bad]).assert_exit_code(1);
     }
     assert_eq!(user(&["verify", name]).json()["verified_type"], "blue");
     assert_eq!(user(&["suspend", name]).json()["state"], "suspended");
@@ -152,9 +154,9 @@ fn manage_a_person(server: &Server, name: &str) {
     assert!(names.contains(name), "{names}");
 }
 
-fn manage_an_app(server: &Server, name: &str, made: &Value) {
+fn manage_an_app(server: &TestServer, name: &str, made: &Value) {
     let id = made["id"].as_str().unwrap();
-    let app = |args: &[&str]| server.cli(&[&["app"], args].concat());
+    let app = |args: &[&str]| server.run_cli(&[&["app"], args].concat());
     let keys = app(&["keys", id]).json();
     for secret in ["api_secret", "bearer_token", "client_secret"] {
         assert!(
@@ -165,37 +167,39 @@ fn manage_an_app(server: &Server, name: &str, made: &Value) {
     }
     let rotated = app(&["rotate", name, "bearer"]).json();
     assert_ne!(rotated["bearer_token"], made["bearer_token"]);
-    app(&["callbacks", id, "https://a.example/cb"]).well();
-    app(&["callbacks", id, "javascript:alert(1)"]).ends(1);
+    app(&["callbacks", id, "https://a.example/cb"]).assert_success();
+    app(&["callbacks", id, "javascript:alert(1)"]).assert_exit_code(1);
     let urls: Vec<String> = (0..11)
         .map(|number| format!("https://a.example/{number}"))
         .collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    app(&[&["callbacks", id], &urls[..]].concat()).ends(1);
+    app(&[&["callbacks", id], &urls[..]].concat()).assert_exit_code(1);
     assert_eq!(
         app(&["type", id, "native"]).json()["has_client_secret"],
         false
     );
 }
 
-fn manage_tokens(server: &Server, name: &str, app: &str) {
-    let mint = |args: &[&str]| server.cli(&[&["token", "mint", "--app", app], args].concat());
+fn manage_tokens(server: &TestServer, name: &str, app: &str) {
+    let mint = |args: &[&str]| server.run_cli(&[&["token", "mint", "--app", app], args].concat());
     let minted = mint(&["--user", name]).json();
     let token = minted["token"].as_str().unwrap();
-    let holds = || server.cli(&["token", "inspect", token]).json()["holds"].clone();
+    let holds = || server.run_cli(&["token", "inspect", token]).json()["holds"].clone();
     assert_eq!(holds(), true);
-    server.cli(&["token", "revoke", token]).well();
+    server.run_cli(&["token", "revoke", token]).assert_success();
     assert_eq!(holds(), false);
-    server.cli(&["token", "inspect", "unknown"]).ends(1);
-    mint(&["--user", "nobody"]).ends(1);
-    mint(&["--user", name, "--scopes", "nonsense"]).ends(1);
+    server
+        .run_cli(&["token", "inspect", "unknown"])
+        .assert_exit_code(1);
+    mint(&["--user", "nobody"]).assert_exit_code(1);
+    mint(&["--user", name, "--scopes", "nonsense"]).assert_exit_code(1);
 }
 
 #[test]
 fn the_database_is_looked_at_without_a_server() {
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
-    let migrations = server.cli(&["migrate", "status"]).json();
+    let migrations = server.run_cli(&["migrate", "status"]).json();
     assert!(
         migrations
             .as_array()
@@ -205,15 +209,15 @@ fn the_database_is_looked_at_without_a_server() {
         "{migrations}"
     );
     assert_eq!(
-        server.cli(&["migrate", "up"]).json()["applied"]
+        server.run_cli(&["migrate", "up"]).json()["applied"]
             .as_array()
             .map(Vec::len),
         Some(0)
     );
-    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
     // Whatever else runs on this machine may have the usual port.
     let anywhere = ["doctor", "--set", "listen.addr=127.0.0.1:0"];
-    let doctor = server.cli(&anywhere).json();
+    let doctor = server.run_cli(&anywhere).json();
     assert!(
         doctor
             .as_array()
@@ -226,15 +230,15 @@ fn the_database_is_looked_at_without_a_server() {
 
 #[test]
 fn a_count_that_is_wrong_is_found() {
-    let mut server = Server::start(&[]);
-    let id = server.env("USER_ID").to_owned();
+    let mut server = TestServer::start(&[]);
+    let id = server.env_value("USER_ID").to_owned();
     server.stop();
-    server.sql(&format!(
+    server.run_sql(&format!(
         "UPDATE users SET post_count = post_count + 1 WHERE id = {id}"
     ));
-    let ran = server.cli(&["fsck"]);
-    ran.ends(1);
-    assert!(ran.out.contains(&id), "{ran:?}");
+    let ran = server.run_cli(&["fsck"]);
+    ran.assert_exit_code(1);
+    assert!(ran.stdout.contains(&id), "{ran:?}");
 }
 
 #[test]
@@ -245,12 +249,17 @@ fn the_version_and_the_completions_are_printed() {
     );
     assert!(
         locum(&["version"])
-            .well()
-            .out
+            .assert_success()
+            .stdout
             .contains(env!("CARGO_PKG_VERSION"))
     );
     for shell in ["bash", "zsh", "fish"] {
-        assert!(locum(&["completions", shell]).well().out.contains("locum"));
+        assert!(
+            locum(&["completions", shell])
+                .assert_success()
+                .stdout
+                .contains("locum")
+        );
     }
 }
 
@@ -265,10 +274,13 @@ fn init_prints_a_configuration_that_is_valid() {
         "--master-key",
         key.to_str().unwrap(),
     ];
-    let text = run(folder.path(), &args).well().out.clone();
+    let text = run_command(folder.path(), &args)
+        .assert_success()
+        .stdout
+        .clone();
     std::fs::write(folder.path().join("locum.toml"), text).unwrap();
     let data = folder.path().join("data");
-    let shown = run(
+    let shown = run_command(
         folder.path(),
         &[
             "--json",
@@ -286,20 +298,26 @@ fn init_prints_a_configuration_that_is_valid() {
         .find(|row| row["key"] == "core.base_url")
         .unwrap();
     assert_eq!(base["value"], "https://social.example");
-    run(folder.path(), &["init", "--base-url", "nonsense"]).ends(2);
+    run_command(folder.path(), &["init", "--base-url", "nonsense"]).assert_exit_code(2);
 }
 
 #[test]
 fn a_person_reads_a_table_and_quiet_says_nothing() {
-    let server = shared();
-    let place = server.place();
+    let server = shared_server();
+    let place = server.location_args();
     let mut args: Vec<&str> = vec!["user", "list", "--limit", "3"];
     args.extend(place.iter().map(String::as_str));
-    let table = run(Path::new("/"), &args).well().out.clone();
+    let table = run_command(Path::new("/"), &args)
+        .assert_success()
+        .stdout
+        .clone();
     assert!(
         table.lines().next().unwrap().contains("USERNAME"),
         "{table}"
     );
     args.push("--quiet");
-    assert_eq!(run(Path::new("/"), &args).well().out, "");
+    assert_eq!(
+        run_command(Path::new("/"), &args).assert_success().stdout,
+        ""
+    );
 }

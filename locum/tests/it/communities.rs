@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Person, encode, fresh, shared};
+use crate::harness::{TestUser, percent_encode, shared_server, unique_number};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 /// Makes a community; its id.
 #[track_caller]
-fn community(owner: &Person<'_>, name: &str, more: &[&str]) -> String {
+fn community(owner: &TestUser<'_>, name: &str, more: &[&str]) -> String {
     let make = ["community", "create", name, "--owner", &owner.id];
-    let made = shared().cli(&[&make[..], more].concat()).json();
+    let made = shared_server().run_cli(&[&make[..], more].concat()).json();
     made["id"].as_str().unwrap().to_owned()
 }
 
-fn join(community: &str, user: &Person<'_>) {
-    shared()
-        .cli(&["community", "join", community, &user.id])
-        .well();
+fn join(community: &str, user: &TestUser<'_>) {
+    shared_server()
+        .run_cli(&["community", "join", community, &user.id])
+        .assert_success();
 }
 
 fn to(community: &str, text: &str) -> Value {
@@ -41,37 +41,55 @@ const NOT_ALLOWED: &str = "You are not allowed to post to this community";
 
 #[test]
 fn members_post_and_followers_see_what_is_shared() {
-    let server = shared();
+    let server = shared_server();
     let [owner, member, follower] = ["owner", "member", "follower"].map(person);
     let id = community(&owner, "Gardeners", &[]);
-    follower.follows(&[&member]);
-    member.publish(&to(&id, "Too early")).says(403, NOT_ALLOWED);
-    member.publish(&to("1", "Nowhere")).says(403, NOT_ALLOWED);
+    follower.import_follows(&[&member]);
+    member
+        .create_post(&to(&id, "Too early"))
+        .assert_error(403, NOT_ALLOWED);
+    member
+        .create_post(&to("1", "Nowhere"))
+        .assert_error(403, NOT_ALLOWED);
     join(&id, &member);
-    let inside = member.publish(&to(&id, "Inside")).is(201);
+    let inside = member.create_post(&to(&id, "Inside")).assert_status(201);
     let inside = inside["data"]["id"].as_str().unwrap();
     let mut shared_one = to(&id, "Shared");
     shared_one["share_with_followers"] = json!(true);
-    member.publish(&shared_one).is(201);
-    assert_eq!(follower.sees(inside, "community_id")["community_id"], id);
-    let home = |reader: &Person<'_>| {
+    member.create_post(&shared_one).assert_status(201);
+    assert_eq!(
+        follower.fetch_post(inside, "community_id")["community_id"],
+        id
+    );
+    let home = |reader: &TestUser<'_>| {
         let path = format!("/2/users/{}/timelines/reverse_chronological", reader.id);
-        reader.get(path).is(200)
+        reader.get(path).assert_status(200)
     };
     assert_eq!(texts(&home(&follower)), ["Shared"]);
     assert_eq!(texts(&home(&member)), ["Shared", "Inside"]);
     let path = format!("/2/users/{}/posts", member.id);
-    assert_eq!(texts(&follower.get(path).is(200)), ["Shared", "Inside"]);
     assert_eq!(
-        member.sees(inside, "edit_controls")["edit_controls"]["is_edit_eligible"],
+        texts(&follower.get(path).assert_status(200)),
+        ["Shared", "Inside"]
+    );
+    assert_eq!(
+        member.fetch_post(inside, "edit_controls")["edit_controls"]["is_edit_eligible"],
         false
     );
     let alone = json!({ "text": "x", "share_with_followers": true });
-    member.publish(&alone).is_problem(400, "invalid-request");
-    server.cli(&["community", "leave", &id, &member.id]).well();
-    member.publish(&to(&id, "Too late")).says(403, NOT_ALLOWED);
-    server.cli(&["community", "leave", &id, &owner.id]).ends(1);
-    server.cli(&["fsck"]).well();
+    member
+        .create_post(&alone)
+        .assert_problem(400, "invalid-request");
+    server
+        .run_cli(&["community", "leave", &id, &member.id])
+        .assert_success();
+    member
+        .create_post(&to(&id, "Too late"))
+        .assert_error(403, NOT_ALLOWED);
+    server
+        .run_cli(&["community", "leave", &id, &owner.id])
+        .assert_exit_code(1);
+    server.run_cli(&["fsck"]).assert_success();
 }
 
 #[test]
@@ -84,23 +102,28 @@ fn a_community_is_read_with_its_fields() {
         "RestrictedJoinRequestsDisabled",
     ];
     let id = community(&owner, "Soil", &more);
-    let plain = reader.get(format!("/2/communities/{id}")).is(200);
+    let plain = reader
+        .get(format!("/2/communities/{id}"))
+        .assert_status(200);
     assert_eq!(plain, json!({ "data": { "id": id, "name": "Soil" } }));
-    let refused = shared().cli(&["community", "join", &id, &reader.id]);
-    assert!(refused.ends(1).err.contains("approved"), "{refused:?}");
-    shared()
-        .cli(&["community", "join", &id, &reader.id, "--approved"])
-        .well();
+    let refused = shared_server().run_cli(&["community", "join", &id, &reader.id]);
+    assert!(
+        refused.assert_exit_code(1).stderr.contains("approved"),
+        "{refused:?}"
+    );
+    shared_server()
+        .run_cli(&["community", "join", &id, &reader.id, "--approved"])
+        .assert_success();
     join_twice(&id, &reader);
     let fields = "access,created_at,description,join_policy,member_count";
     let path = format!("/2/communities/{id}?community.fields={fields}");
-    let read = reader.get(path).is(200)["data"].clone();
+    let read = reader.get(path).assert_status(200)["data"].clone();
     assert_eq!(read["access"], "Public");
     assert_eq!(read["description"], "All about soil");
     assert_eq!(read["join_policy"], "RestrictedJoinRequestsDisabled");
     assert_eq!(read["member_count"], 2);
     assert!(read["created_at"].as_str().unwrap().ends_with('Z'));
-    let gone = reader.get("/2/communities/1").is(200);
+    let gone = reader.get("/2/communities/1").assert_status(200);
     assert!(gone.get("data").is_none());
     assert_eq!(
         gone["errors"][0]["detail"],
@@ -108,29 +131,31 @@ fn a_community_is_read_with_its_fields() {
     );
     reader
         .get("/2/communities/x")
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     reader
         .get(format!("/2/communities/{id}?community.fields=owner"))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     for wrong in [["--access", "Secret"], ["--join-policy", "Nobody"]] {
         let make = ["community", "create", "Wrong", "--owner", &owner.id];
-        shared().cli(&[&make[..], &wrong[..]].concat()).ends(1);
+        shared_server()
+            .run_cli(&[&make[..], &wrong[..]].concat())
+            .assert_exit_code(1);
     }
     let make = ["community", "create", " ", "--owner", &owner.id];
-    shared().cli(&make).ends(1);
+    shared_server().run_cli(&make).assert_exit_code(1);
 }
 
 /// The second time changes nothing.
-fn join_twice(id: &str, user: &Person<'_>) {
+fn join_twice(id: &str, user: &TestUser<'_>) {
     let join = ["community", "join", id, &user.id, "--approved"];
-    assert_eq!(shared().cli(&join).json()["members"], 2);
+    assert_eq!(shared_server().run_cli(&join).json()["members"], 2);
 }
 
 #[test]
 fn communities_are_searched_page_by_page() {
     let (owner, reader) = (person("owner"), person("reader"));
     // A word that no other test has.
-    let word = format!("Zumba{}", fresh());
+    let word = format!("Zumba{}", unique_number());
     let mut made: Vec<String> = (0..12)
         .map(|number| community(&owner, &format!("{word} number {number}"), &[]))
         .collect();
@@ -143,26 +168,35 @@ fn communities_are_searched_page_by_page() {
         ids.collect()
     };
     let path = format!("/2/communities/search?query={}", word.to_lowercase());
-    let first = reader.get(&path).is(200);
+    let first = reader.get(&path).assert_status(200);
     assert_eq!(ids(&first), made[..10]);
     let token = first["meta"]["next_token"].as_str().unwrap();
     for name in ["next_token", "pagination_token"] {
-        let second = reader.get(format!("{path}&{name}={token}")).is(200);
+        let second = reader
+            .get(format!("{path}&{name}={token}"))
+            .assert_status(200);
         assert_eq!(ids(&second), made[10..]);
         assert!(second.get("meta").is_none(), "{second}");
     }
-    let whole = reader.get(format!("{path}&max_results=100")).is(200);
+    let whole = reader
+        .get(format!("{path}&max_results=100"))
+        .assert_status(200);
     assert_eq!(ids(&whole).len(), 12);
     let one = format!("{} 7", &word[..word.len() - 1]);
     let one = reader
-        .get(format!("/2/communities/search?query={}", encode(&one)))
-        .is(200);
+        .get(format!(
+            "/2/communities/search?query={}",
+            percent_encode(&one)
+        ))
+        .assert_status(200);
     assert_eq!(
         ids(&one),
         [made[4].clone()],
         "beginnings of words, all of them"
     );
-    let nothing = reader.get("/2/communities/search?query=%2B%2B").is(200);
+    let nothing = reader
+        .get("/2/communities/search?query=%2B%2B")
+        .assert_status(200);
     assert_eq!(nothing, json!({}));
     for wrong in [
         "",
@@ -173,7 +207,7 @@ fn communities_are_searched_page_by_page() {
     ] {
         reader
             .get(format!("/2/communities/search{wrong}"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
 }
 
@@ -182,33 +216,48 @@ fn what_is_said_in_a_closed_community_stays_there() {
     let [owner, member, stranger] = ["owner", "member", "stranger"].map(person);
     let id = community(&owner, "Behind doors", &["--access", "Closed"]);
     join(&id, &member);
-    let said = owner.publish(&to(&id, "Between us")).is(201)["data"]["id"].clone();
+    let said = owner.create_post(&to(&id, "Between us")).assert_status(201)["data"]["id"].clone();
     let said = said.as_str().unwrap();
-    assert_eq!(member.sees(said, "text")["text"], "Between us");
+    assert_eq!(member.fetch_post(said, "text")["text"], "Between us");
     let hidden = |id: &str| {
-        let read = stranger.get(format!("/2/posts/{id}")).is(200);
+        let read = stranger.get(format!("/2/posts/{id}")).assert_status(200);
         assert!(read.get("data").is_none(), "{read}");
         assert_eq!(read["errors"][0]["title"], "Authorization Error");
     };
     hidden(said);
     let reply = json!({ "text": "Indeed", "reply": { "in_reply_to_post_id": said } });
-    stranger.publish(&reply).is_code(403, 385);
-    let reply = member.publish(&reply).is(201)["data"]["id"].clone();
+    stranger.create_post(&reply).assert_legacy_code(403, 385);
+    let reply = member.create_post(&reply).assert_status(201)["data"]["id"].clone();
     hidden(reply.as_str().unwrap());
     let quote = member
-        .publish(&json!({ "text": "Quoted", "quote_tweet_id": said }))
-        .is(201);
+        .create_post(&json!({ "text": "Quoted", "quote_tweet_id": said }))
+        .assert_status(201);
     let quote = quote["data"]["id"].as_str().unwrap();
     let quotes = format!("/2/posts/{said}/quote_posts");
-    assert_eq!(texts(&member.get(&quotes).is(200)), ["Quoted"]);
-    assert!(stranger.get(&quotes).is(200).get("data").is_none());
+    assert_eq!(texts(&member.get(&quotes).assert_status(200)), ["Quoted"]);
+    assert!(
+        stranger
+            .get(&quotes)
+            .assert_status(200)
+            .get("data")
+            .is_none()
+    );
     let read = stranger
         .get(format!("/2/posts/{quote}?expansions=referenced_posts"))
-        .is(200);
+        .assert_status(200);
     assert!(read.get("includes").is_none(), "{read}");
     assert_eq!(read["errors"][0]["section"], "includes");
-    let timeline = stranger.get(format!("/2/users/{}/posts", owner.id)).is(200);
+    let timeline = stranger
+        .get(format!("/2/users/{}/posts", owner.id))
+        .assert_status(200);
     assert_eq!(texts(&timeline), [""; 0]);
-    let app = crate::harness::Ask::get(format!("/2/posts/{said}")).bearer(&shared().app().bearer);
-    assert!(shared().send(app).is(200).get("data").is_none());
+    let app = crate::harness::TestRequest::get(format!("/2/posts/{said}"))
+        .bearer(&shared_server().default_app().bearer);
+    assert!(
+        shared_server()
+            .send(app)
+            .assert_status(200)
+            .get("data")
+            .is_none()
+    );
 }

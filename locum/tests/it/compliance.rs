@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, App, Ask, shared};
+use crate::harness::{TestApp, TestRequest, TestResponse, shared_server};
 
 const JOBS: &str = "/2/compliance/jobs";
 
-fn begin(app: &App, body: &Value) -> Answer {
-    shared().send(Ask::post(JOBS).bearer(&app.bearer).json(body))
+fn begin(app: &TestApp, body: &Value) -> TestResponse {
+    shared_server().send(TestRequest::post(JOBS).bearer(&app.bearer).json(body))
 }
 
-fn get(app: &App, rest: &str) -> Answer {
-    shared().send(Ask::get(format!("{JOBS}{rest}")).bearer(&app.bearer))
+fn get(app: &TestApp, rest: &str) -> TestResponse {
+    shared_server().send(TestRequest::get(format!("{JOBS}{rest}")).bearer(&app.bearer))
 }
 
 /// The path of an address on this server.
@@ -23,13 +23,14 @@ fn path(url: &Value) -> String {
     rest[rest.find('/').unwrap()..].to_owned()
 }
 
-fn put(url: &Value, text: &str) -> Answer {
-    shared().send(Ask::new("PUT", path(url)).body("text/plain", text.to_owned()))
+fn put(url: &Value, text: &str) -> TestResponse {
+    shared_server().send(TestRequest::new("PUT", path(url)).body("text/plain", text.to_owned()))
 }
 
-fn finished(app: &App, id: &Value) -> Value {
+fn finished(app: &TestApp, id: &Value) -> Value {
     for _ in 0..100 {
-        let job = get(app, &format!("/{}", id.as_str().unwrap())).is(200)["data"].clone();
+        let job =
+            get(app, &format!("/{}", id.as_str().unwrap())).assert_status(200)["data"].clone();
         if job["status"] == "complete" {
             return job;
         }
@@ -42,16 +43,21 @@ fn finished(app: &App, id: &Value) -> Value {
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn an_app_learns_which_of_its_posts_it_must_let_go() {
-    let app = shared().new_app("self-serve");
-    let (keeper, shy) = (shared().person("kept"), shared().person("shy"));
-    let stays = keeper.says("This stays");
-    let goes = keeper.says("This goes");
-    let hides = shy.says("This hides");
-    keeper.delete(format!("/2/posts/{goes}")).is(200);
-    shared().cli(&["user", "protect", &shy.username]).well();
+    let app = shared_server().new_app("self-serve");
+    let (keeper, shy) = (
+        shared_server().new_user("kept"),
+        shared_server().new_user("shy"),
+    );
+    let stays = keeper.publish_text("This stays");
+    let goes = keeper.publish_text("This goes");
+    let hides = shy.publish_text("This hides");
+    keeper.delete(format!("/2/posts/{goes}")).assert_status(200);
+    shared_server()
+        .run_cli(&["user", "protect", &shy.username])
+        .assert_success();
 
     let body = json!({ "type": "tweets", "name": "all I have", "resumable": true });
-    let job = begin(&app, &body).is(200)["data"].clone();
+    let job = begin(&app, &body).assert_status(200)["data"].clone();
     assert_eq!(job["status"], "created");
     assert_eq!((&job["name"], &job["type"]), (&body["name"], &body["type"]));
     assert_eq!(job["resumable"], true);
@@ -61,11 +67,13 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
             .iter()
             .all(|time| job[time].as_str().unwrap().ends_with('Z'))
     );
-    shared().send(Ask::get(path(&job["download_url"]))).is(404);
+    shared_server()
+        .send(TestRequest::get(path(&job["download_url"])))
+        .assert_status(404);
 
     // One of a type at a time.
-    begin(&app, &body).is_problem(409, "conflict");
-    let users = begin(&app, &json!({ "type": "users" })).is(200)["data"].clone();
+    begin(&app, &body).assert_problem(409, "conflict");
+    let users = begin(&app, &json!({ "type": "users" })).assert_status(200)["data"].clone();
     assert!(users.get("name").is_none());
 
     // What is no list of ids is not taken, and another may come.
@@ -79,24 +87,25 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
         assert_eq!(refused.status, 400, "{text}");
         assert!(refused.text().contains(sentence), "{}", refused.text());
     }
-    let bytes = Ask::new("PUT", path(&job["upload_url"])).body("text/plain", vec![0xff, 0xfe]);
-    assert_eq!(shared().send(bytes).status, 400);
+    let bytes =
+        TestRequest::new("PUT", path(&job["upload_url"])).body("text/plain", vec![0xff, 0xfe]);
+    assert_eq!(shared_server().send(bytes).status, 400);
     let huge = "1234567890123456789\n".repeat(900_000);
-    let huge = Ask::new("PUT", path(&job["upload_url"])).body("text/plain", huge);
+    let huge = TestRequest::new("PUT", path(&job["upload_url"])).body("text/plain", huge);
     // The answer may come before all of it is sent.
-    if let Some(refused) = shared().try_send(huge) {
+    if let Some(refused) = shared_server().try_send(huge) {
         assert_eq!(refused.status, 413);
     }
     assert_eq!(
-        get(&app, &format!("/{}", job["id"].as_str().unwrap())).is(200)["data"]["status"],
+        get(&app, &format!("/{}", job["id"].as_str().unwrap())).assert_status(200)["data"]["status"],
         "created"
     );
 
     let list = format!("{stays}\r\n{goes}\n\n{hides}\n1\n");
     assert_eq!(put(&job["upload_url"], &list).status, 200);
-    put(&job["upload_url"], &list).is_problem(409, "conflict");
+    put(&job["upload_url"], &list).assert_problem(409, "conflict");
     let done = finished(&app, &job["id"]);
-    let result = shared().send(Ask::get(path(&done["download_url"])));
+    let result = shared_server().send(TestRequest::get(path(&done["download_url"])));
     assert_eq!(result.status, 200);
     assert!(
         result
@@ -130,34 +139,36 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
         200
     );
     let done = finished(&app, &users["id"]);
-    let result = shared().send(Ask::get(path(&done["download_url"]))).text();
+    let result = shared_server()
+        .send(TestRequest::get(path(&done["download_url"])))
+        .text();
     assert_eq!(result.lines().count(), 1);
     assert!(result.contains(&shy.id), "{result}");
 
     // Another one of the type may follow; both are listed, newest first.
-    let next = begin(&app, &json!({ "type": "tweets" })).is(200)["data"].clone();
-    let listed = get(&app, "?type=tweets").is(200);
+    let next = begin(&app, &json!({ "type": "tweets" })).assert_status(200)["data"].clone();
+    let listed = get(&app, "?type=tweets").assert_status(200);
     assert_eq!(listed["meta"]["result_count"], 2);
     assert_eq!(listed["data"][0]["id"], next["id"]);
     let complete = get(
         &app,
         "?type=tweets&status=complete&compliance_job.fields=id",
     )
-    .is(200);
+    .assert_status(200);
     assert_eq!(complete["data"][0]["id"], job["id"]);
     assert_eq!(complete["meta"]["result_count"], 1);
     assert_eq!(
-        get(&app, "?type=tweets&status=failed").is(200)["meta"]["result_count"],
+        get(&app, "?type=tweets&status=failed").assert_status(200)["meta"]["result_count"],
         0
     );
 
     // Nobody else sees them.
-    let other = shared().new_app("self-serve");
+    let other = shared_server().new_app("self-serve");
     assert_eq!(
-        get(&other, "?type=tweets").is(200)["meta"]["result_count"],
+        get(&other, "?type=tweets").assert_status(200)["meta"]["result_count"],
         0
     );
-    let hidden = get(&other, &format!("/{}", job["id"].as_str().unwrap())).is(200);
+    let hidden = get(&other, &format!("/{}", job["id"].as_str().unwrap())).assert_status(200);
     assert_eq!(
         hidden["errors"][0]["detail"],
         format!(
@@ -170,7 +181,7 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
 
 #[test]
 fn what_is_no_job_is_refused() {
-    let app = shared().new_app("self-serve");
+    let app = shared_server().new_app("self-serve");
     for body in [
         json!({}),
         json!({ "type": "lists" }),
@@ -184,16 +195,21 @@ fn what_is_no_job_is_refused() {
     for rest in ["", "?type=lists", "?type=tweets&status=late", "/abc"] {
         assert_eq!(get(&app, rest).status, 400, "{rest}");
     }
-    assert_eq!(get(&app, "?type=tweets").is(200)["meta"]["result_count"], 0);
+    assert_eq!(
+        get(&app, "?type=tweets").assert_status(200)["meta"]["result_count"],
+        0
+    );
     for (path, status) in [("abc", 404), ("%00", 400)] {
         let path = format!("/compliance/uploads/{path}");
-        let refused = shared().send(Ask::new("PUT", path).body("text/plain", "1"));
+        let refused = shared_server().send(TestRequest::new("PUT", path).body("text/plain", "1"));
         assert_eq!(refused.status, status);
     }
     assert_eq!(
-        shared().send(Ask::get("/compliance/results/abc")).status,
+        shared_server()
+            .send(TestRequest::get("/compliance/results/abc"))
+            .status,
         404
     );
-    let person = shared().person("nobody");
+    let person = shared_server().new_user("nobody");
     assert_eq!(person.get(format!("{JOBS}?type=tweets")).status, 403);
 }

@@ -1,9 +1,11 @@
 //! The search console as a browser meets it.
 
-use crate::harness::{Answer, Ask, Listener, Server, fresh, shared, until};
+use crate::harness::{
+    StreamClient, TestRequest, TestResponse, TestServer, shared_server, unique_number, wait_until,
+};
 use crate::pages::browser::Browser;
 
-fn look(browser: &mut Browser<'_>, query: &str, product: &str, post: &str) -> Answer {
+fn look(browser: &mut Browser<'_>, query: &str, product: &str, post: &str) -> TestResponse {
     let page = browser.get("/developer/search");
     let fields = [("query", query), ("product", product), ("post", post)];
     browser.submit(&page, "/developer/search", &fields)
@@ -11,17 +13,17 @@ fn look(browser: &mut Browser<'_>, query: &str, product: &str, post: &str) -> An
 
 #[test]
 fn a_query_is_taken_apart_and_posts_are_held_against_it() {
-    let server = shared();
-    let author = server.person("baker");
-    let word = format!("sourdough{}", fresh());
-    let id = author.says(&format!("Fresh {word} & rye at the café #bread"));
+    let server = shared_server();
+    let author = server.new_user("baker");
+    let word = format!("sourdough{}", unique_number());
+    let id = author.publish_text(&format!("Fresh {word} & rye at the café #bread"));
     let (mut browser, _) = Browser::of_someone(server);
 
     let query = format!("({word} OR focaccia) #bread -is:retweet");
     let mut text = String::new();
     // A busy machine indexes later than it answers.
-    until("the post is found", || {
-        text = look(&mut browser, &query, "recent", "").is_page(200);
+    wait_until("the post is found", || {
+        text = look(&mut browser, &query, "recent", "").assert_page(200);
         text.contains("1 post</h2>")
     });
     assert!(text.contains(&format!("<code>{word}</code>")), "{text}");
@@ -33,70 +35,73 @@ fn a_query_is_taken_apart_and_posts_are_held_against_it() {
 
     // What search folds, streams do not.
     let folded = format!("{word} cafe");
-    let found = |answer: Answer| answer.is_page(200).contains(&id);
+    let found = |answer: TestResponse| answer.assert_page(200).contains(&id);
     assert!(found(look(&mut browser, &folded, "all", "")));
     assert!(!found(look(&mut browser, &folded, "stream", "")));
 
-    let text = look(&mut browser, &format!("{word} has:links"), "recent", &id).is_page(200);
+    let text = look(&mut browser, &format!("{word} has:links"), "recent", &id).assert_page(200);
     assert!(text.contains("The post does not match"));
-    let text = look(&mut browser, &query, "recent", &id).is_page(200);
+    let text = look(&mut browser, &query, "recent", &id).assert_page(200);
     assert!(text.contains("The post matches"));
     for unknown in ["7", "x", "9223372036854775808"] {
-        let text = look(&mut browser, &query, "recent", unknown).is_page(404);
+        let text = look(&mut browser, &query, "recent", unknown).assert_page(404);
         assert!(text.contains("No post that you may see has this ID"));
     }
 }
 
 #[test]
 fn a_query_that_cannot_be_read_is_shown_with_the_place() {
-    let (mut browser, _) = Browser::of_someone(shared());
-    let text = look(&mut browser, "coffee <tea", "recent", "").is_page(400);
+    let (mut browser, _) = Browser::of_someone(shared_server());
+    let text = look(&mut browser, "coffee <tea", "recent", "").assert_page(400);
     assert!(text.contains("no viable alternative at character &#39;&#60;&#39; (at position 8)"));
     assert!(text.contains("coffee <mark>&#60;</mark>tea"), "{text}");
-    look(&mut browser, "", "recent", "").is_page(400);
-    look(&mut browser, &"(".repeat(4_000), "all", "").is_page(400);
+    look(&mut browser, "", "recent", "").assert_page(400);
+    look(&mut browser, &"(".repeat(4_000), "all", "").assert_page(400);
     let bio = "bio:coffee";
-    look(&mut browser, bio, "recent", "").is_page(400);
-    look(&mut browser, bio, "stream", "").is_page(200);
-    look(&mut browser, bio, "powerstream", "").is_page(200);
+    look(&mut browser, bio, "recent", "").assert_page(400);
+    look(&mut browser, bio, "stream", "").assert_page(200);
+    look(&mut browser, bio, "powerstream", "").assert_page(200);
     let hostile = "\"<script>alert(1)</script>\"";
-    let text = look(&mut browser, hostile, "recent", "").is_page(200);
+    let text = look(&mut browser, hostile, "recent", "").assert_page(200);
     assert!(!text.contains("<script>"));
 }
 
 #[test]
 fn the_console_is_for_those_who_are_signed_in() {
-    let server = shared();
-    let answer = server.send(Ask::get("/developer/search"));
+    let server = shared_server();
+    let answer = server.send(TestRequest::get("/developer/search"));
     assert_eq!(
         (answer.status, answer.header("location")),
         (303, "/login?next=%2Fdeveloper%2Fsearch")
     );
     let (mut browser, _) = Browser::of_someone(server);
-    let forged = Ask::post("/developer/search").form("csrf=x&query=tea");
+    let forged = TestRequest::post("/developer/search").form("csrf=x&query=tea");
     assert_eq!(browser.send(forged).status, 403);
 }
 
 #[test]
 fn what_few_may_see_is_no_post_to_hold_against_a_query() {
-    let server = shared();
-    let author = server.person_with("quiet", &["--protected"]);
-    let id = author.says("For those who follow me");
+    let server = shared_server();
+    let author = server.new_user_with("quiet", &["--protected"]);
+    let id = author.publish_text("For those who follow me");
     let (mut browser, _) = Browser::of_someone(server);
-    look(&mut browser, "follow", "recent", &id).is_page(404);
+    look(&mut browser, "follow", "recent", &id).assert_page(404);
 }
 
 /// A browser in which somebody new is signed in who owns an app; the path of its stream.
-fn streamer(server: &Server) -> (Browser<'_>, String) {
+fn streamer(server: &TestServer) -> (Browser<'_>, String) {
     let (mut browser, name) = Browser::of_someone(server);
-    let made = server.cli(&["app", "create", "Streamer", "--owner", &name]);
-    let id = made.well().json()["id"].as_str().unwrap().to_owned();
+    let made = server.run_cli(&["app", "create", "Streamer", "--owner", &name]);
+    let id = made.assert_success().json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let path = format!("/developer/apps/{id}/stream");
     assert_eq!(browser.get(&path).status, 200);
     (browser, path)
 }
 
-fn rule(browser: &mut Browser<'_>, path: &str, value: &str, what: &str) -> Answer {
+fn rule(browser: &mut Browser<'_>, path: &str, value: &str, what: &str) -> TestResponse {
     let page = browser.get(path);
     let fields = [("value", value), ("tag", "mine"), ("do", what)];
     browser.submit(&page, path, &fields)
@@ -104,17 +109,17 @@ fn rule(browser: &mut Browser<'_>, path: &str, value: &str, what: &str) -> Answe
 
 #[test]
 fn a_rule_is_tried_added_and_deleted() {
-    let server = shared();
-    let author = server.person("ferry");
-    let word = format!("harbour{}", fresh());
-    author.says(&format!("The {word} is calm"));
+    let server = shared_server();
+    let author = server.new_user("ferry");
+    let word = format!("harbour{}", unique_number());
+    author.publish_text(&format!("The {word} is calm"));
     let (mut browser, path) = streamer(server);
 
     let value = format!("{word} -is:retweet");
-    let text = rule(&mut browser, &path, &value, "try").is_page(200);
+    let text = rule(&mut browser, &path, &value, "try").assert_page(200);
     assert!(text.contains(&format!("The {word} is calm")), "{text}");
     assert!(text.contains("0 of 1000 rules"));
-    let text = rule(&mut browser, &path, &format!("{word}x"), "try").is_page(200);
+    let text = rule(&mut browser, &path, &format!("{word}x"), "try").assert_page(200);
     assert!(text.contains("It would have found nothing"));
 
     let answer = rule(&mut browser, &path, &value, "add");
@@ -127,13 +132,13 @@ fn a_rule_is_tried_added_and_deleted() {
         text.contains("The rule is added.") && text.contains("1 of 1000 rules"),
         "{text}"
     );
-    let text = rule(&mut browser, &path, &value, "add").is_page(400);
+    let text = rule(&mut browser, &path, &value, "add").assert_page(400);
     assert!(text.contains("The app has this rule already."));
-    let text = rule(&mut browser, &path, "has:links", "add").is_page(400);
+    let text = rule(&mut browser, &path, "has:links", "add").assert_page(400);
     assert!(text.contains("at least one positive, non-stopword clause (at position 1)"));
 
     let live = browser.get(format!("{path}/live"));
-    let text = live.is_page(200);
+    let text = live.assert_page(200);
     assert!(
         live.header("content-security-policy")
             .contains("script-src 'self'")
@@ -148,7 +153,7 @@ fn a_rule_is_tried_added_and_deleted() {
             .header("content-security-policy")
             .contains("script-src")
     );
-    let strange = Ask::get(format!("{path}/events")).header("sec-fetch-site", "cross-site");
+    let strange = TestRequest::get(format!("{path}/events")).header("sec-fetch-site", "cross-site");
     assert_eq!(browser.send(strange).status, 403);
     let away = format!("{path}/delete");
     let answer = browser.submit(&page, &away, &[]);
@@ -159,15 +164,15 @@ fn a_rule_is_tried_added_and_deleted() {
     }
     let (mut other, _) = Browser::of_someone(server);
     assert_eq!(other.get(&path).status, 404);
-    let forged = Ask::post(&path).form("csrf=x&value=tea&do=add");
+    let forged = TestRequest::post(&path).form("csrf=x&value=tea&do=add");
     assert_eq!(browser.send(forged).status, 403);
 }
 
 #[test]
 fn what_comes_is_seen_in_a_browser() {
-    let server = shared();
-    let author = server.person("live");
-    let word = format!("tide{}", fresh());
+    let server = shared_server();
+    let author = server.new_user("live");
+    let word = format!("tide{}", unique_number());
     let (mut browser, path) = streamer(server);
     assert_eq!(rule(&mut browser, &path, &word, "add").status, 303);
     let pairs = browser.cookies.iter();
@@ -179,10 +184,10 @@ fn what_comes_is_seen_in_a_browser() {
         "cookie: {}\r\nsec-fetch-site: same-origin",
         cookies.join("; ")
     );
-    let mut stream = Listener::with(server, &events, &header);
-    author.says("Nothing for this one");
-    let id = author.says(&format!("The {word} is high"));
-    let message = stream.next();
+    let mut stream = StreamClient::open_with_header(server, &events, &header);
+    author.publish_text("Nothing for this one");
+    let id = author.publish_text(&format!("The {word} is high"));
+    let message = stream.next_message();
     assert_eq!(message["data"]["id"], id.as_str());
     assert_eq!(
         message["includes"]["users"][0]["username"],

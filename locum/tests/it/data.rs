@@ -5,53 +5,59 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Engine, Server, engine};
+use crate::harness::{DatabaseEngine, TestRequest, TestServer, suite_engine};
 
 #[test]
 fn a_copy_taken_while_others_write_is_restored_and_sound() {
-    let mut server = Server::start(&[]);
-    let copy = server.beside("copy");
+    let mut server = TestServer::start(&[]);
+    let copy = server.sibling_path("copy");
     let (before, after) = {
-        let person = server.person("copied");
+        let person = server.new_user("copied");
         let before: Vec<String> = (0..20)
-            .map(|number| person.says(&format!("Before {number}")))
+            .map(|number| person.publish_text(&format!("Before {number}")))
             .collect();
         std::thread::scope(|scope| {
             let writing = scope.spawn(|| {
                 for number in 0..40 {
-                    person.says(&format!("During {number}"));
+                    person.publish_text(&format!("During {number}"));
                 }
             });
-            server.cli(&["backup", copy.to_str().unwrap()]).well();
+            server
+                .run_cli(&["backup", copy.to_str().unwrap()])
+                .assert_success();
             writing.join().unwrap();
         });
-        server.cli(&["backup", copy.to_str().unwrap()]).ends(1);
-        (before, person.says("After"))
+        server
+            .run_cli(&["backup", copy.to_str().unwrap()])
+            .assert_exit_code(1);
+        (before, person.publish_text("After"))
     };
     let path = copy.to_str().unwrap();
-    if engine() == Engine::Postgres {
+    if suite_engine() == DatabaseEngine::Postgres {
         server.stop();
-        server.cli(&["restore", path, "--verify"]).ends(2);
+        server
+            .run_cli(&["restore", path, "--verify"])
+            .assert_exit_code(2);
         return;
     }
     server.stop();
-    let restored = server.cli(&["restore", path, "--verify", "--replace"]);
+    let restored = server.run_cli(&["restore", path, "--verify", "--replace"]);
     assert_eq!(restored.json()["restored"], true, "{restored:?}");
-    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
-    server.start_again();
-    let token = server.env("USER_TOKEN").to_owned();
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
+    server.restart();
+    let token = server.env_value("USER_TOKEN").to_owned();
     let read = |ids: &str| {
         server
-            .send(Ask::get(format!("/2/posts?ids={ids}")).bearer(&token))
-            .is(200)
+            .send(TestRequest::get(format!("/2/posts?ids={ids}")).bearer(&token))
+            .assert_status(200)
     };
     assert_eq!(
         read(&before.join(","))["data"].as_array().unwrap().len(),
         before.len()
     );
     assert!(read(&after).get("data").is_none(), "written after the copy");
-    let person = server.person("later");
-    let next: u64 = person.says("Later still").parse().unwrap();
+    let person = server.new_user("later");
+    let next: u64 = person.publish_text("Later still").parse().unwrap();
     assert!(
         next > after.parse().unwrap(),
         "ids do not go back with the copy"
@@ -60,97 +66,105 @@ fn a_copy_taken_while_others_write_is_restored_and_sound() {
 
 #[test]
 fn a_file_that_is_no_copy_is_not_restored() {
-    if engine() == Engine::Postgres {
+    if suite_engine() == DatabaseEngine::Postgres {
         return;
     }
-    let mut server = Server::start(&[]);
+    let mut server = TestServer::start(&[]);
     server.stop();
-    let fake = server.beside("fake");
+    let fake = server.sibling_path("fake");
     for bytes in [
         &b""[..],
         b"SQLite format 3\0 and then nothing",
         &[7; 10_000],
     ] {
         std::fs::write(&fake, bytes).unwrap();
-        let ran = server.cli(&["restore", fake.to_str().unwrap(), "--verify", "--replace"]);
+        let ran = server.run_cli(&["restore", fake.to_str().unwrap(), "--verify", "--replace"]);
         assert_ne!(ran.code, 0, "{ran:?}");
     }
-    server.start_again();
+    server.restart();
     server
-        .send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN")))
-        .is(200);
+        .send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN")))
+        .assert_status(200);
 }
 
 #[test]
 fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
-    let server = Server::start(&[]);
-    let person = server.person("moving");
-    let friend = server.person("friend");
-    person.follows(&[&friend]);
-    let root = person.says("A root with #tag & <b> https://example.com/x");
+    let server = TestServer::start(&[]);
+    let person = server.new_user("moving");
+    let friend = server.new_user("friend");
+    person.import_follows(&[&friend]);
+    let root = person.publish_text("A root with #tag & <b> https://example.com/x");
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_post_id": root } });
-    let reply = friend.publish(&reply).is(201)["data"]["id"]
+    let reply = friend.create_post(&reply).assert_status(201)["data"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
     let act = |kind: &str| {
         let path = format!("/2/users/{}/{kind}", friend.id);
-        friend.post(path, &json!({ "tweet_id": root })).is(200)["data"].clone()
+        friend
+            .post(path, &json!({ "tweet_id": root }))
+            .assert_status(200)["data"]
+            .clone()
     };
     act("likes");
     let repost = act("retweets")["id"].as_str().unwrap().to_owned();
-    let file = server.beside("all.jsonl");
+    let file = server.sibling_path("all.jsonl");
     server
-        .cli(&["export", "--jsonl", file.to_str().unwrap()])
-        .well();
+        .run_cli(&["export", "--jsonl", file.to_str().unwrap()])
+        .assert_success();
 
-    let other = Server::start(&["--world", "empty"]);
+    let other = TestServer::start(&["--world", "empty"]);
     for _ in 0..2 {
         other
-            .cli(&["import", "jsonl", file.to_str().unwrap()])
-            .well();
+            .run_cli(&["import", "jsonl", file.to_str().unwrap()])
+            .assert_success();
     }
-    let reader = other.person("reader");
+    let reader = other.new_user("reader");
     let fields = "created_at,entities,conversation_id,referenced_posts,in_reply_to_user_id,lang,text,public_metrics";
     for id in [&root, &reply, &repost] {
-        assert_eq!(reader.sees(id, fields), friend.sees(id, fields));
+        assert_eq!(reader.fetch_post(id, fields), friend.fetch_post(id, fields));
     }
     let following = reader
         .get(format!("/2/users/{}/following", person.id))
-        .is(200);
+        .assert_status(200);
     assert_eq!(following["data"][0]["id"], friend.id);
-    let posts = |reader: &crate::harness::Person<'_>| {
-        let path = format!("/2/users/{}/posts?max_results=100", server.env("USER_ID"));
-        reader.get(path).is(200)["data"].clone()
+    let posts = |reader: &crate::harness::TestUser<'_>| {
+        let path = format!(
+            "/2/users/{}/posts?max_results=100",
+            server.env_value("USER_ID")
+        );
+        reader.get(path).assert_status(200)["data"].clone()
     };
     assert_eq!(posts(&reader), posts(&friend));
-    assert_eq!(other.cli(&["fsck"]).json()["sound"], true);
+    assert_eq!(other.run_cli(&["fsck"]).json()["sound"], true);
 }
 
 #[test]
 fn an_archive_is_imported_and_read_through_the_interface() {
-    let server = Server::start(&["--world", "empty"]);
-    let folder = server.beside("archive");
+    let server = TestServer::start(&["--world", "empty"]);
+    let folder = server.sibling_path("archive");
     write_archive(&folder);
     let path = folder.to_str().unwrap();
-    let report = server.cli(&["import", "archive", path]).json();
-    let again = server.cli(&["import", "archive", path]).json();
-    let reader = server.person("reader");
+    let report = server.run_cli(&["import", "archive", path]).json();
+    let again = server.run_cli(&["import", "archive", path]).json();
+    let reader = server.new_user("reader");
     let me = reader
         .get("/2/users/by/username/archivist?user.fields=description")
-        .is(200);
+        .assert_status(200);
     assert_eq!(me["data"]["id"], "2244994945", "{report}");
     assert_eq!(me["data"]["description"], "Keeps things");
     let timeline = reader
         .get("/2/users/2244994945/posts?max_results=100&post.fields=created_at,entities")
-        .is(200);
+        .assert_status(200);
     assert_eq!(timeline["meta"]["result_count"], 30, "{again}");
     let first = timeline["data"].as_array().unwrap().last().unwrap();
     assert_eq!(first["text"], "Post 0 &amp; more #kept");
     assert_eq!(first["entities"]["hashtags"][0]["tag"], "kept");
-    let following = reader.get("/2/users/2244994945/following").is(200);
+    let following = reader
+        .get("/2/users/2244994945/following")
+        .assert_status(200);
     assert_eq!(following["meta"]["result_count"], 1, "{following}");
-    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
 }
 
 /// The smallest archive that is one (the official form, a folder).
@@ -211,22 +225,24 @@ fn write_archive(folder: &Path) {
 
 #[test]
 fn lines_that_cannot_be_read_are_reported_and_harm_nothing() {
-    let server = Server::start(&["--world", "empty"]);
-    let person = server.person("target");
+    let server = TestServer::start(&["--world", "empty"]);
+    let person = server.new_user("target");
     let lines = [
         json!({ "kind": "nonsense" }),
         json!(17),
         json!({ "kind": "post", "id": "x" }),
         json!({ "kind": "follow", "from": person.id }),
     ];
-    let ran = server.import(&lines);
+    let ran = server.import_lines(&lines);
     assert!([0, 1].contains(&ran.code), "{ran:?}");
-    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
-    person.get("/2/users/me").is(200);
-    server.cli(&["import", "jsonl", "/nowhere/at/all"]).ends(1);
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
+    person.get("/2/users/me").assert_status(200);
     server
-        .cli(&["import", "archive", "/nowhere/at/all"])
-        .ends(1);
+        .run_cli(&["import", "jsonl", "/nowhere/at/all"])
+        .assert_exit_code(1);
+    server
+        .run_cli(&["import", "archive", "/nowhere/at/all"])
+        .assert_exit_code(1);
 }
 
 #[test]
@@ -241,7 +257,7 @@ fn real_posts_are_imported_and_read_page_by_page() {
         .filter_map(|line| line.splitn(3, '\t').nth(2))
         .collect();
     assert!(texts.len() > 3_000, "{}", texts.len());
-    let server = Server::start(&["--world", "empty"]);
+    let server = TestServer::start(&["--world", "empty"]);
     let (author, began) = ("7", 1_600_000_000_000_u64);
     let person = json!({ "kind": "user", "id": author, "handle": "realist", "name": "A Realist", "created_at_ms": began });
     let post = |(number, text): (u64, &&str)| {
@@ -251,15 +267,15 @@ fn real_posts_are_imported_and_read_page_by_page() {
     };
     let posts = (0..).zip(&texts).map(post);
     let lines: Vec<Value> = std::iter::once(person).chain(posts).collect();
-    server.import(&lines).well();
-    server.import(&lines).well();
-    let reader = server.person("reader");
+    server.import_lines(&lines).assert_success();
+    server.import_lines(&lines).assert_success();
+    let reader = server.new_user("reader");
     let path = format!(
         "/2/users/{author}/posts?max_results=100&post.fields=created_at,entities,note_post"
     );
     let (mut token, mut read) = (String::new(), Vec::new());
     loop {
-        let page = reader.get(format!("{path}{token}")).is(200);
+        let page = reader.get(format!("{path}{token}")).assert_status(200);
         for post in page["data"].as_array().unwrap() {
             let whole = post["note_post"]["text"].as_str().or(post["text"].as_str());
             read.push(whole.unwrap().to_owned());
@@ -280,7 +296,7 @@ fn real_posts_are_imported_and_read_page_by_page() {
     for (read, wanted) in read.iter().zip(&newest) {
         assert_eq!(read, wanted);
     }
-    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
 }
 
 /// A text as the interface shows it.

@@ -10,7 +10,10 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Dice, Engine, Server, engine, fresh, run, setting, until};
+use crate::harness::{
+    DatabaseEngine, TestRequest, TestRng, TestServer, run_command, suite_engine, suite_setting,
+    unique_number, wait_until,
+};
 
 /// Someone who writes, by what a request of theirs needs.
 struct Writer {
@@ -33,26 +36,26 @@ struct Ledger {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
-    let rounds = setting("LOCUM_KILL_ROUNDS", 5);
-    let seed = setting(
+    let rounds = suite_setting("LOCUM_KILL_ROUNDS", 5);
+    let seed = suite_setting(
         "LOCUM_KILL_SEED",
         u64::try_from(base::clock::wall_time().ms()).unwrap(),
     );
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     let writers: Vec<Writer> = (0..4)
         .map(|_| {
-            let person = server.person_with("writer", &["--subscription-type", "Premium"]);
+            let person = server.new_user_with("writer", &["--subscription-type", "Premium"]);
             Writer {
                 id: person.id.clone(),
                 token: person.token,
             }
         })
         .collect();
-    let (mut dice, mut all) = (Dice(seed), Ledger::default());
+    let (mut dice, mut all) = (TestRng(seed), Ledger::default());
     for round in 0..rounds {
-        let instant = Duration::from_millis(u64::try_from(60 + dice.roll(500)).unwrap());
+        let instant = Duration::from_millis(u64::try_from(60 + dice.below(500)).unwrap());
         let ledger = write_until_killed(&server, &writers, instant, dice.0);
-        server.crash();
+        server.crash_and_restart();
         let told = format!("round {round}, seed {seed}, killed after {instant:?}");
         println!(
             "{told}: {} posts, {} deletions",
@@ -93,19 +96,24 @@ impl Ledger {
 }
 
 /// Everyone writes until the process is gone; what was acknowledged until then.
-fn write_until_killed(server: &Server, writers: &[Writer], instant: Duration, seed: u64) -> Ledger {
+fn write_until_killed(
+    server: &TestServer,
+    writers: &[Writer],
+    instant: Duration,
+    seed: u64,
+) -> Ledger {
     let (ledger, gone) = (Mutex::new(Ledger::default()), AtomicBool::new(false));
     std::thread::scope(|scope| {
         for (number, writer) in (0..).zip(writers) {
             for lane in 0..2 {
-                let dice = Dice(seed ^ (number * 2 + lane + 1));
+                let dice = TestRng(seed ^ (number * 2 + lane + 1));
                 let (ledger, gone) = (&ledger, &gone);
                 scope.spawn(move || write(server, writer, dice, ledger, gone));
             }
         }
         scope.spawn(|| follow(server, writers, &ledger, &gone));
         // The instant counts from where something is acknowledged: a loaded machine is slow to begin.
-        until("something to be acknowledged", || {
+        wait_until("something to be acknowledged", || {
             ledger.lock().unwrap().posts.len() > 10
         });
         std::thread::sleep(instant);
@@ -117,21 +125,21 @@ fn write_until_killed(server: &Server, writers: &[Writer], instant: Duration, se
 
 /// One lane of a writer: posts, replies, edits and deletions.
 fn write(
-    server: &Server,
+    server: &TestServer,
     writer: &Writer,
-    mut dice: Dice,
+    mut dice: TestRng,
     ledger: &Mutex<Ledger>,
     gone: &AtomicBool,
 ) {
     let mut mine: Vec<u64> = Vec::new();
     while !gone.load(Ordering::SeqCst) {
-        let text = format!("Entry {}", fresh());
-        let some = mine.get(dice.roll(64)).copied();
-        match (dice.roll(6), some) {
+        let text = format!("Entry {}", unique_number());
+        let some = mine.get(dice.below(64)).copied();
+        match (dice.below(6), some) {
             (0, Some(id)) => {
                 mine.retain(|other| *other != id);
                 ledger.lock().unwrap().doubtful.insert(id);
-                let ask = Ask::delete(format!("/2/posts/{id}")).bearer(&writer.token);
+                let ask = TestRequest::delete(format!("/2/posts/{id}")).bearer(&writer.token);
                 if server
                     .try_send(ask)
                     .is_some_and(|answer| answer.status == 200)
@@ -163,7 +171,7 @@ fn write(
 }
 
 fn note(
-    server: &Server,
+    server: &TestServer,
     writer: &Writer,
     body: &Value,
     text: String,
@@ -175,8 +183,12 @@ fn note(
     Some(id)
 }
 
-fn post(server: &Server, writer: &Writer, body: &Value) -> Option<u64> {
-    let answer = server.try_send(Ask::post("/2/posts").json(body).bearer(&writer.token))?;
+fn post(server: &TestServer, writer: &Writer, body: &Value) -> Option<u64> {
+    let answer = server.try_send(
+        TestRequest::post("/2/posts")
+            .json(body)
+            .bearer(&writer.token),
+    )?;
     match answer.status {
         201 => answer.json()["data"]["id"].as_str()?.parse().ok(),
         // A reply to a post that its author deleted meanwhile.
@@ -185,14 +197,14 @@ fn post(server: &Server, writer: &Writer, body: &Value) -> Option<u64> {
     }
 }
 
-fn follow(server: &Server, writers: &[Writer], ledger: &Mutex<Ledger>, gone: &AtomicBool) {
+fn follow(server: &TestServer, writers: &[Writer], ledger: &Mutex<Ledger>, gone: &AtomicBool) {
     for source in writers {
         for target in writers.iter().filter(|target| target.id != source.id) {
             if gone.load(Ordering::SeqCst) {
                 return;
             }
             let line = json!({ "kind": "follow", "from": source.id, "to": target.id });
-            if server.import(&[line]).code == 0 {
+            if server.import_lines(&[line]).code == 0 {
                 let edge = (source.id.clone(), target.id.clone());
                 ledger.lock().unwrap().follows.insert(edge);
             }
@@ -200,7 +212,7 @@ fn follow(server: &Server, writers: &[Writer], ledger: &Mutex<Ledger>, gone: &At
     }
 }
 
-fn check(server: &Server, writers: &[Writer], ledger: &Ledger, told: &str) {
+fn check(server: &TestServer, writers: &[Writer], ledger: &Ledger, told: &str) {
     let ids: Vec<&u64> = ledger.posts.keys().collect();
     for some in ids.chunks(100) {
         let list = some
@@ -208,8 +220,8 @@ fn check(server: &Server, writers: &[Writer], ledger: &Ledger, told: &str) {
             .map(ToString::to_string)
             .collect::<Vec<_>>()
             .join(",");
-        let ask = Ask::get(format!("/2/posts?ids={list}")).bearer(&writers[0].token);
-        let body = server.send(ask).is(200);
+        let ask = TestRequest::get(format!("/2/posts?ids={list}")).bearer(&writers[0].token);
+        let body = server.send(ask).assert_status(200);
         let data = body["data"].as_array().cloned().unwrap_or_default();
         for id in some {
             let found = data.iter().find(|post| post["id"] == id.to_string());
@@ -230,33 +242,35 @@ fn check(server: &Server, writers: &[Writer], ledger: &Ledger, told: &str) {
         }
     }
     for (source, target) in &ledger.follows {
-        let ask = Ask::get(format!("/2/users/{source}/following?max_results=100"));
-        let body = server.send(ask.bearer(&writers[0].token)).is(200);
+        let ask = TestRequest::get(format!("/2/users/{source}/following?max_results=100"));
+        let body = server
+            .send(ask.bearer(&writers[0].token))
+            .assert_status(200);
         let users = body["data"].as_array().cloned().unwrap_or_default();
         let follows = users.iter().any(|user| user["id"] == target.as_str());
         assert!(follows, "{told}: {source} no longer follows {target}");
     }
 }
 
-fn is_sound(server: &Server) {
-    let found = server.cli(&["fsck"]);
+fn is_sound(server: &TestServer) {
+    let found = server.run_cli(&["fsck"]);
     assert_eq!(found.json()["sound"], true, "{found:?}");
 }
 
 #[test]
 fn a_process_that_is_killed_while_it_makes_its_world_starts_all_the_same() {
     for instant in [20, 60, 120, 200, 350] {
-        let mut server = Server::prepare(&[]);
-        server.launch();
+        let mut server = TestServer::prepare(&[]);
+        server.spawn();
         std::thread::sleep(Duration::from_millis(instant));
         server.kill();
-        server.start_again();
+        server.restart();
         let me = server
-            .send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN")))
-            .is(200);
+            .send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN")))
+            .assert_status(200);
         assert_eq!(
             me["data"]["id"],
-            server.env("USER_ID"),
+            server.env_value("USER_ID"),
             "killed after {instant} ms"
         );
         is_sound(&server);
@@ -267,31 +281,31 @@ fn a_process_that_is_killed_while_it_makes_its_world_starts_all_the_same() {
 /// shows what was not written.
 #[test]
 fn a_damaged_log_shows_a_moment_or_nothing() {
-    if engine() == Engine::Postgres {
+    if suite_engine() == DatabaseEngine::Postgres {
         return;
     }
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     let (id, texts) = {
-        let person = server.person("damaged");
+        let person = server.new_user("damaged");
         let texts: Vec<String> = (0..40)
             .map(|number| format!("Entry {number} of forty"))
             .collect();
         for text in &texts {
-            person.says(text);
+            person.publish_text(text);
         }
         (person.id, texts)
     };
     server.kill();
-    let wal = std::fs::read(server.data().join("locum.db-wal")).unwrap();
+    let wal = std::fs::read(server.data_dir().join("locum.db-wal")).unwrap();
     assert!(wal.len() > 4_096, "{} bytes", wal.len());
-    let mut dice = Dice(7);
+    let mut dice = TestRng(7);
     let mut opened = 0;
     for round in 0..24 {
         let mut damaged = wal.clone();
         if round % 2 == 0 {
-            damaged.truncate(dice.roll(wal.len()));
+            damaged.truncate(dice.below(wal.len()));
         } else {
-            let place = dice.roll(wal.len());
+            let place = dice.below(wal.len());
             damaged[place] ^= 0x40;
         }
         opened += usize::from(shows_a_moment(&server, &damaged, &id, &texts));
@@ -300,18 +314,18 @@ fn a_damaged_log_shows_a_moment_or_nothing() {
 }
 
 /// Whether a copy of the data with this log is opened; what it shows then is a beginning.
-fn shows_a_moment(server: &Server, wal: &[u8], id: &str, texts: &[String]) -> bool {
+fn shows_a_moment(server: &TestServer, wal: &[u8], id: &str, texts: &[String]) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();
     for name in ["locum.db", "master.key", "world.json"] {
-        std::fs::copy(server.data().join(name), data.join(name)).unwrap();
+        std::fs::copy(server.data_dir().join(name), data.join(name)).unwrap();
     }
     std::fs::write(data.join("locum.db-wal"), wal).unwrap();
     let file = folder.path().join("out.jsonl");
     let place = ["--data-dir", data.to_str().unwrap(), "--json"];
     let export = ["export", file.to_str().unwrap()];
-    if run(folder.path(), &[&export[..], &place].concat()).code != 0 {
+    if run_command(folder.path(), &[&export[..], &place].concat()).code != 0 {
         return false;
     }
     let lines = std::fs::read_to_string(&file).unwrap();
@@ -327,6 +341,6 @@ fn shows_a_moment(server: &Server, wal: &[u8], id: &str, texts: &[String]) -> bo
         texts[..shown.len()],
         "not a beginning of what was written"
     );
-    run(folder.path(), &[&["fsck"][..], &place].concat()).well();
+    run_command(folder.path(), &[&["fsck"][..], &place].concat()).assert_success();
     true
 }

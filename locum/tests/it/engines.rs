@@ -4,11 +4,13 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Ask, Dice, Engine, Server, engine, setting};
+use crate::harness::{
+    DatabaseEngine, TestRequest, TestResponse, TestRng, TestServer, suite_engine, suite_setting,
+};
 
 /// What one of the servers calls the posts of the program, in the order in which they were made.
 struct Side {
-    server: Server,
+    server: TestServer,
     posts: Vec<String>,
 }
 
@@ -39,9 +41,9 @@ const TEXTS: &[&str] = &[
 ];
 
 impl Side {
-    fn start(engine: Engine) -> Self {
+    fn start(engine: DatabaseEngine) -> Self {
         Self {
-            server: Server::start_on(engine, &["--seed", "11"]),
+            server: TestServer::start_on_engine(engine, &["--seed", "11"]),
             posts: Vec::new(),
         }
     }
@@ -52,8 +54,8 @@ impl Side {
         let homes = own.map(|id| format!("/2/users/{id}/timelines/reverse_chronological"));
         let all = users.iter().map(|id| format!("/2/users/{id}/posts"));
         for (number, path) in homes.chain(all).enumerate() {
-            let token = self.server.env(TOKENS[number % TOKENS.len()]);
-            let ask = Ask::get(format!("{path}?max_results=100")).bearer(token);
+            let token = self.server.env_value(TOKENS[number % TOKENS.len()]);
+            let ask = TestRequest::get(format!("{path}?max_results=100")).bearer(token);
             let found = self.server.send(ask).json();
             for post in found["data"].as_array().into_iter().flatten() {
                 let id = post["id"].as_str().unwrap().to_owned();
@@ -86,13 +88,13 @@ impl Side {
     }
 
     fn take(&mut self, step: &Step) -> (u16, Value) {
-        let mut ask = Ask::new(step.method, self.own(&step.target));
+        let mut ask = TestRequest::new(step.method, self.own(&step.target));
         if let Some(body) = &step.body {
             ask = ask.body("application/json", self.own(&body.to_string()));
         }
         let answer = self
             .server
-            .send(ask.bearer(self.server.env(TOKENS[step.author])));
+            .send(ask.bearer(self.server.env_value(TOKENS[step.author])));
         if answer.status == 201 {
             self.posts
                 .push(answer.json()["data"]["id"].as_str().unwrap().to_owned());
@@ -100,7 +102,7 @@ impl Side {
         (answer.status, self.told(&answer))
     }
 
-    fn told(&self, answer: &Answer) -> Value {
+    fn told(&self, answer: &TestResponse) -> Value {
         let mut value: Value = serde_json::from_str(&self.common(&answer.text())).unwrap();
         forget(&mut value);
         value
@@ -131,16 +133,16 @@ fn forget(value: &mut Value) {
 }
 
 /// The next step of a program in which `posts` posts were made.
-fn step(dice: &mut Dice, posts: usize, users: &[String]) -> Step {
-    let author = dice.roll(2);
+fn step(dice: &mut TestRng, posts: usize, users: &[String]) -> Step {
+    let author = dice.below(2);
     let post = match posts {
         0 => "1".to_owned(),
-        _ => format!("<post {}>", dice.roll(posts)),
+        _ => format!("<post {}>", dice.below(posts)),
     };
     let user = dice.pick(users).clone();
     let fields = dice.pick(FIELDS);
-    let limit = 5 + dice.roll(20);
-    let (method, target, body) = match dice.roll(12) {
+    let limit = 5 + dice.below(20);
+    let (method, target, body) = match dice.below(12) {
         0..=3 => ("POST", "/2/posts".to_owned(), Some(new_post(dice, &post))),
         4 => ("DELETE", format!("/2/posts/{post}"), None),
         5 => ("GET", format!("/2/posts/{post}?{fields}"), None),
@@ -184,9 +186,9 @@ fn step(dice: &mut Dice, posts: usize, users: &[String]) -> Step {
     }
 }
 
-fn new_post(dice: &mut Dice, post: &str) -> Value {
-    let mut body = json!({ "text": format!("{} {}", dice.pick(TEXTS), dice.roll(40)) });
-    match dice.roll(7) {
+fn new_post(dice: &mut TestRng, post: &str) -> Value {
+    let mut body = json!({ "text": format!("{} {}", dice.pick(TEXTS), dice.below(40)) });
+    match dice.below(7) {
         0 | 1 => body["reply"] = json!({ "in_reply_to_post_id": post }),
         2 => body["quote_post_id"] = json!(post),
         3 => {
@@ -200,20 +202,23 @@ fn new_post(dice: &mut Dice, post: &str) -> Value {
 
 #[test]
 fn both_engines_answer_a_random_program_alike() {
-    if engine() == Engine::Sqlite {
+    if suite_engine() == DatabaseEngine::Sqlite {
         return;
     }
-    let steps = setting("LOCUM_PROGRAM_STEPS", 600);
-    let seed = setting(
+    let steps = suite_setting("LOCUM_PROGRAM_STEPS", 600);
+    let seed = suite_setting(
         "LOCUM_PROGRAM_SEED",
         u64::try_from(base::clock::wall_time().ms()).unwrap(),
     );
-    let (mut one, mut other) = (Side::start(Engine::Sqlite), Side::start(Engine::Postgres));
-    let users = one.server.send(
-        Ask::get("/2/users/by?usernames=ada,bob,carol,grace,nobody")
-            .bearer(one.server.env("USER_TOKEN")),
+    let (mut one, mut other) = (
+        Side::start(DatabaseEngine::Sqlite),
+        Side::start(DatabaseEngine::Postgres),
     );
-    let users: Vec<String> = users.is(200)["data"]
+    let users = one.server.send(
+        TestRequest::get("/2/users/by?usernames=ada,bob,carol,grace,nobody")
+            .bearer(one.server.env_value("USER_TOKEN")),
+    );
+    let users: Vec<String> = users.assert_status(200)["data"]
         .as_array()
         .unwrap()
         .iter()
@@ -221,7 +226,7 @@ fn both_engines_answer_a_random_program_alike() {
         .collect();
     one.look_around(&users);
     other.look_around(&users);
-    let mut dice = Dice(seed);
+    let mut dice = TestRng(seed);
     for number in 0..steps {
         let step = step(&mut dice, one.posts.len(), &users);
         let (mine, theirs) = (one.take(&step), other.take(&step));
@@ -233,6 +238,6 @@ fn both_engines_answer_a_random_program_alike() {
     }
     assert!(one.posts.len() > 20, "{} posts", one.posts.len());
     for side in [&one, &other] {
-        assert_eq!(side.server.cli(&["fsck"]).json()["sound"], true);
+        assert_eq!(side.server.run_cli(&["fsck"]).json()["sound"], true);
     }
 }

@@ -1,18 +1,18 @@
 //! What an app is entitled to, and who the caller is in the older form.
 
 use serde_json::{Value, json};
-use web::endpoint::{Accent, Endpoint};
+use web::endpoint::{Endpoint, ErrorFormat};
 
-use crate::harness::{Answer, App, Ask, Person, shared};
+use crate::harness::{TestApp, TestRequest, TestResponse, TestUser, shared_server};
 
 fn needing() -> impl Iterator<Item = (&'static Endpoint, &'static str)> {
     // Advertising speaks of it in its own words, and is tested there.
     let all = web::operations::ENDPOINTS.iter().copied().flatten();
-    let all = all.filter(|endpoint| endpoint.accent != Accent::Ads);
-    all.filter_map(|endpoint| Some((endpoint, endpoint.needs?.name())))
+    let all = all.filter(|endpoint| endpoint.error_format != ErrorFormat::Ads);
+    all.filter_map(|endpoint| Some((endpoint, endpoint.required_entitlement?.name())))
 }
 
-fn ask(endpoint: &Endpoint, person: &Person<'_>) -> Ask {
+fn ask(endpoint: &Endpoint, person: &TestUser<'_>) -> TestRequest {
     let path = endpoint
         .path
         .replace("<posts>", "posts")
@@ -22,11 +22,11 @@ fn ask(endpoint: &Endpoint, person: &Person<'_>) -> Ask {
     let path = path.replace("{target_user_id}", "20");
     let path = path.replace("{post_id}", "20");
     assert!(!path.contains(['{', '<']), "{path}");
-    Ask::new(endpoint.method, path)
+    TestRequest::new(endpoint.method, path)
 }
 
 /// As whoever may call the operation.
-fn call(endpoint: &Endpoint, person: &Person<'_>, app: &App) -> Answer {
+fn call(endpoint: &Endpoint, person: &TestUser<'_>, app: &TestApp) -> TestResponse {
     let token = if endpoint.permit.oauth2 {
         &person.token
     } else {
@@ -35,27 +35,29 @@ fn call(endpoint: &Endpoint, person: &Person<'_>, app: &App) -> Answer {
     person.server.send(ask(endpoint, person).bearer(token))
 }
 
-fn is_closed(answer: &Answer) -> bool {
+fn is_closed(answer: &TestResponse) -> bool {
     answer.status == 403
         && answer.json()["type"]
             .as_str()
             .is_some_and(|kind| kind.ends_with("/client-forbidden"))
 }
 
-fn access(app: &App, more: &[&str]) -> Value {
+fn access(app: &TestApp, more: &[&str]) -> Value {
     let command = ["app", "access", &app.id];
-    shared().cli(&[&command[..], more].concat()).json()
+    shared_server()
+        .run_cli(&[&command[..], more].concat())
+        .json()
 }
 
 #[test]
 fn an_app_calls_what_it_is_entitled_to_and_nothing_else() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
-    let person = Person::owner(server, &app);
+    let person = TestUser::app_owner(server, &app);
     assert!(needing().count() >= 8);
     for (endpoint, name) in needing() {
         access(&app, &["--refuse", name]);
-        let problem = call(endpoint, &person, &app).is_problem(403, "client-forbidden");
+        let problem = call(endpoint, &person, &app).assert_problem(403, "client-forbidden");
         assert_eq!(problem["title"], "Client Forbidden");
         assert_eq!(problem["reason"], "client-not-enrolled");
         assert_eq!(problem["required_enrollment"], name);
@@ -65,10 +67,15 @@ fn an_app_calls_what_it_is_entitled_to_and_nothing_else() {
         let nobody = server.send(ask(endpoint, &person));
         assert_eq!(nobody.status, 401, "{}", endpoint.id);
         if endpoint.permit.oauth2 {
-            let bare = person.token(&["--scopes", "offline.access"]);
+            let bare = person.new_token(&["--scopes", "offline.access"]);
             let answer = server.send(ask(endpoint, &person).bearer(&bare));
-            assert_eq!(answer.is(403)["detail"], "Forbidden", "{}", endpoint.id);
-            assert!(is_closed(&person.signed(ask(endpoint, &person))));
+            assert_eq!(
+                answer.assert_status(403)["detail"],
+                "Forbidden",
+                "{}",
+                endpoint.id
+            );
+            assert!(is_closed(&person.send_signed(ask(endpoint, &person))));
         }
         // The next call is judged by what was decided just now.
         access(&app, &["--allow", name]);
@@ -79,7 +86,7 @@ fn an_app_calls_what_it_is_entitled_to_and_nothing_else() {
 
 #[test]
 fn a_tier_brings_its_entitlements() {
-    let app = shared().new_app("self-serve");
+    let app = shared_server().new_app("self-serve");
     let usual = json!(["blocks", "follows_and_likes", "ads"]);
     let all = json!(["full_archive", "blocks", "follows_and_likes", "ads"]);
     assert_eq!(access(&app, &[])["entitlements"], usual);
@@ -105,7 +112,7 @@ fn a_tier_brings_its_entitlements() {
     );
     for wrong in [["--allow", "everything"], ["--level", "royal"]] {
         let command = ["app", "access", &app.id];
-        let ran = shared().cli(&[&command[..], &wrong[..]].concat());
+        let ran = shared_server().run_cli(&[&command[..], &wrong[..]].concat());
         assert_ne!(ran.code, 0, "{ran:?}");
     }
     assert_eq!(access(&app, &[]), changed);
@@ -113,73 +120,82 @@ fn a_tier_brings_its_entitlements() {
 
 #[test]
 fn the_caller_is_shown_in_the_older_form() {
-    let server = shared();
+    let server = shared_server();
     let email = ["--email", "verified@example.org"];
-    let person = server.person_with("verified", &email);
-    let me = || Ask::get("/1.1/account/verify_credentials.json");
-    let user = person.signed(me()).is(200);
+    let person = server.new_user_with("verified", &email);
+    let me = || TestRequest::get("/1.1/account/verify_credentials.json");
+    let user = person.send_signed(me()).assert_status(200);
     assert_eq!(user["id"].to_string(), person.id);
     assert_eq!(user["id_str"], person.id.as_str());
     assert_eq!(user["screen_name"], person.username.as_str());
     assert_eq!(user["name"], "verified");
     assert_eq!(user["statuses_count"], 0);
     assert!(user.get("email").is_none() && user.get("profile_image_url_https").is_some());
-    person.says("One more");
-    assert_eq!(person.signed(me()).is(200)["statuses_count"], 1);
+    person.publish_text("One more");
+    assert_eq!(
+        person.send_signed(me()).assert_status(200)["statuses_count"],
+        1
+    );
 
     // The address only where app, question and person all say so.
-    let told = |person: &Person<'_>, query: &str| {
-        let ask = Ask::get(format!("/1.1/account/verify_credentials.json?{query}"));
-        person.signed(ask).is(200).get("email").cloned()
+    let told = |person: &TestUser<'_>, query: &str| {
+        let ask = TestRequest::get(format!("/1.1/account/verify_credentials.json?{query}"));
+        person
+            .send_signed(ask)
+            .assert_status(200)
+            .get("email")
+            .cloned()
     };
     let wanted = "include_email=true&skip_status=True&include_entities=false";
     assert_eq!(told(&person, wanted), None, "the app may not ask for it");
-    let owner = &server.app().owner;
+    let owner = &server.default_app().owner;
     let made = ["app", "create", "Mail", "--owner", owner, "--request-email"];
-    let made = server.cli(&made).json();
-    let app = App::made(owner, &made);
-    let asking = Person::of(server, &app, &person.id, &person.username);
+    let made = server.run_cli(&made).json();
+    let app = TestApp::from_command_output(owner, &made);
+    let asking = TestUser::with_new_token(server, &app, &person.id, &person.username);
     let address = json!("verified@example.org");
     assert_eq!(told(&asking, wanted), Some(address.clone()));
     assert_eq!(told(&asking, "include_email=True"), Some(address));
     assert_eq!(told(&asking, "include_email=false"), None);
-    let nowhere = server.person("nowhere");
-    let nowhere = Person::of(server, &app, &nowhere.id, &nowhere.username);
+    let nowhere = server.new_user("nowhere");
+    let nowhere = TestUser::with_new_token(server, &app, &nowhere.id, &nowhere.username);
     assert_eq!(told(&nowhere, wanted), Some(Value::Null));
 
-    let refused = |answer: Answer, status, code| answer.is_code(status, code);
+    let refused = |answer: TestResponse, status, code| answer.assert_legacy_code(status, code);
     refused(server.send(me()), 400, 215);
     refused(server.send(me().bearer("nothing")), 401, 89);
     refused(person.send(me()), 403, 220);
-    let mut key = person.key();
+    let mut key = person.oauth1_credentials();
     key.consumer.1 = "wrong";
-    let header = me().signature(&key, &server.url);
-    refused(server.send(me().authorized(header)), 401, 32);
+    let header = me().oauth1_header(&key, &server.url);
+    refused(server.send(me().authorization(header)), 401, 32);
     person
-        .signed(Ask::post("/1.1/oauth/invalidate_token"))
-        .is(200);
-    refused(person.signed(me()), 401, 89);
+        .send_signed(TestRequest::post("/1.1/oauth/invalidate_token"))
+        .assert_status(200);
+    refused(person.send_signed(me()), 401, 89);
 }
 
 #[test]
 fn users_are_found_as_older_clients_look_for_them() {
-    let server = shared();
-    let (person, other) = (server.person("looker"), server.person("lookedup"));
-    let show = |query: String| person.signed(Ask::get(format!("/1.1/users/show.json?{query}")));
+    let server = shared_server();
+    let (person, other) = (server.new_user("looker"), server.new_user("lookedup"));
+    let show = |query: String| {
+        person.send_signed(TestRequest::get(format!("/1.1/users/show.json?{query}")))
+    };
     let loud = other.username.to_uppercase();
     for query in [
         format!("screen_name={loud}"),
         format!("user_id={}&screen_name=nobody", other.id),
     ] {
-        let user = show(query).is(200);
+        let user = show(query).assert_status(200);
         assert_eq!(user["id_str"], other.id.as_str());
         assert_eq!(user["screen_name"], other.username.as_str());
         assert!(user.get("email").is_none(), "{user}");
     }
-    show(String::new()).is_code(403, 38);
-    show("screen_name=nobody_at_all".to_owned()).is_code(404, 50);
-    show("user_id=7".to_owned()).is_code(404, 50);
-    show("user_id=x".to_owned()).is_code(400, 44);
-    server.cli(&["user", "suspend", &other.id]).json();
-    show(format!("user_id={}", other.id)).is_code(403, 63);
+    show(String::new()).assert_legacy_code(403, 38);
+    show("screen_name=nobody_at_all".to_owned()).assert_legacy_code(404, 50);
+    show("user_id=7".to_owned()).assert_legacy_code(404, 50);
+    show("user_id=x".to_owned()).assert_legacy_code(400, 44);
+    server.run_cli(&["user", "suspend", &other.id]).json();
+    show(format!("user_id={}", other.id)).assert_legacy_code(403, 63);
 }

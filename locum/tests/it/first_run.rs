@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::harness::{Ask, Server, run, shared};
+use crate::harness::{TestRequest, TestServer, run_command, shared_server};
 
 const NAMES: &[&str] = &[
     "BASE_URL",
@@ -38,15 +38,21 @@ const PLACES: &[&str] = &["BASE_URL", "ADS_URL", "ADS_SANDBOX_URL"];
 
 #[test]
 fn the_first_run_writes_down_all_that_a_client_needs() {
-    let server = shared();
+    let server = shared_server();
     for name in NAMES {
-        assert!(!server.env(name).is_empty(), "{name} is empty");
+        assert!(!server.env_value(name).is_empty(), "{name} is empty");
     }
-    assert_eq!(server.env("BASE_URL"), server.url);
-    assert_eq!(server.env("CALLBACK_URL"), "http://127.0.0.1:8765/callback");
-    let (id, token) = (server.env("USER_ID"), server.env("ACCESS_TOKEN"));
+    assert_eq!(server.env_value("BASE_URL"), server.url);
+    assert_eq!(
+        server.env_value("CALLBACK_URL"),
+        "http://127.0.0.1:8765/callback"
+    );
+    let (id, token) = (
+        server.env_value("USER_ID"),
+        server.env_value("ACCESS_TOKEN"),
+    );
     assert!(token.starts_with(&format!("{id}-")), "{token}");
-    let text = std::fs::read_to_string(server.data().join("dev.env")).unwrap();
+    let text = std::fs::read_to_string(server.data_dir().join("dev.env")).unwrap();
     assert!(
         text.lines()
             .all(|line| line.starts_with('#') || line.starts_with("LOCUM_")),
@@ -56,9 +62,9 @@ fn the_first_run_writes_down_all_that_a_client_needs() {
 
 #[test]
 fn only_the_owner_may_read_the_secrets_of_a_data_folder() {
-    let server = shared();
+    let server = shared_server();
     for name in ["dev.env", "master.key"] {
-        let mode = std::fs::metadata(server.data().join(name))
+        let mode = std::fs::metadata(server.data_dir().join(name))
             .unwrap()
             .permissions()
             .mode();
@@ -68,43 +74,46 @@ fn only_the_owner_may_read_the_secrets_of_a_data_folder() {
 
 #[test]
 fn every_key_of_the_first_run_works() {
-    let server = shared();
+    let server = shared_server();
     let bearers = [
         ("BEARER_TOKEN", "USERNAME"),
         ("BEARER_TOKEN_2", "USERNAME_2"),
     ];
     for (bearer, username) in bearers {
-        let path = format!("/2/users/by/username/{}", server.env(username));
+        let path = format!("/2/users/by/username/{}", server.env_value(username));
         server
-            .send(Ask::get(path).bearer(server.env(bearer)))
-            .is(200);
+            .send(TestRequest::get(path).bearer(server.env_value(bearer)))
+            .assert_status(200);
     }
     for (token, id) in [("USER_TOKEN", "USER_ID"), ("USER_TOKEN_2", "USER_ID_2")] {
         let me = server
-            .send(Ask::get("/2/users/me").bearer(server.env(token)))
-            .is(200);
-        assert_eq!(me["data"]["id"], server.env(id));
+            .send(TestRequest::get("/2/users/me").bearer(server.env_value(token)))
+            .assert_status(200);
+        assert_eq!(me["data"]["id"], server.env_value(id));
     }
     for suffix in ["", "_2"] {
-        let key = crate::harness::Key {
-            consumer: (server.env("API_KEY"), server.env("API_SECRET")),
+        let key = crate::harness::OAuth1Credentials {
+            consumer: (server.env_value("API_KEY"), server.env_value("API_SECRET")),
             token: (
-                server.env(&format!("ACCESS_TOKEN{suffix}")),
-                server.env(&format!("ACCESS_TOKEN_SECRET{suffix}")),
+                server.env_value(&format!("ACCESS_TOKEN{suffix}")),
+                server.env_value(&format!("ACCESS_TOKEN_SECRET{suffix}")),
             ),
             ..Default::default()
         };
-        let ask = Ask::get("/2/users/me");
-        let header = ask.signature(&key, &server.url);
-        let me = server.send(ask.authorized(header)).is(200);
-        assert_eq!(me["data"]["id"], server.env(&format!("USER_ID{suffix}")));
+        let ask = TestRequest::get("/2/users/me");
+        let header = ask.oauth1_header(&key, &server.url);
+        let me = server.send(ask.authorization(header)).assert_status(200);
+        assert_eq!(
+            me["data"]["id"],
+            server.env_value(&format!("USER_ID{suffix}"))
+        );
     }
 }
 
 #[test]
 fn the_same_seed_makes_the_same_world_and_another_seed_another() {
-    let [one, same] = [0, 1].map(|_| Server::start(&["--seed", "42"]));
-    let other = Server::start(&["--seed", "43"]);
+    let [one, same] = [0, 1].map(|_| TestServer::start(&["--seed", "42"]));
+    let other = TestServer::start(&["--seed", "43"]);
     assert_eq!(lasting(&one.env), lasting(&same.env));
     for secret in [
         "API_SECRET",
@@ -113,17 +122,17 @@ fn the_same_seed_makes_the_same_world_and_another_seed_another() {
         "USER_TOKEN",
         "CLIENT_SECRET",
     ] {
-        assert_ne!(one.env(secret), other.env(secret), "{secret}");
+        assert_ne!(one.env_value(secret), other.env_value(secret), "{secret}");
     }
-    let posts = |server: &Server| {
+    let posts = |server: &TestServer| {
         let fields = "post.fields=created_at,public_metrics,referenced_posts&expansions=author_id";
         let path = format!(
             "/2/users/{}/posts?max_results=100&{fields}",
-            server.env("USER_ID")
+            server.env_value("USER_ID")
         );
         server
-            .send(Ask::get(path).bearer(server.env("BEARER_TOKEN")))
-            .is(200)["data"]
+            .send(TestRequest::get(path).bearer(server.env_value("BEARER_TOKEN")))
+            .assert_status(200)["data"]
             .clone()
     };
     assert_eq!(posts(&one), posts(&same));
@@ -138,35 +147,37 @@ fn lasting(env: &BTreeMap<String, String>) -> BTreeMap<&String, &String> {
 
 #[test]
 fn a_restart_keeps_everything() {
-    let mut server = Server::start(&[]);
+    let mut server = TestServer::start(&[]);
     let before = server.env.clone();
-    let id = server.person("keeper").says("Still here after the restart");
+    let id = server
+        .new_user("keeper")
+        .publish_text("Still here after the restart");
     let (code, _) = server.stop();
     assert_eq!(code, Some(0));
-    server.start_again();
+    server.restart();
     assert_eq!(lasting(&server.env), lasting(&before));
-    let token = server.env("USER_TOKEN").to_owned();
-    let read = |server: &Server| {
+    let token = server.env_value("USER_TOKEN").to_owned();
+    let read = |server: &TestServer| {
         server
-            .send(Ask::get(format!("/2/posts/{id}")).bearer(&token))
-            .is(200)["data"]["text"]
+            .send(TestRequest::get(format!("/2/posts/{id}")).bearer(&token))
+            .assert_status(200)["data"]["text"]
             .clone()
     };
     assert_eq!(read(&server), "Still here after the restart");
-    server.crash();
+    server.crash_and_restart();
     assert_eq!(lasting(&server.env), lasting(&before));
     assert_eq!(read(&server), "Still here after the restart");
 }
 
 #[test]
 fn the_demo_world_shows_every_kind_of_thing() {
-    let server = shared();
+    let server = shared_server();
     let get = |path: String| {
         server
-            .send(Ask::get(path).bearer(server.env("USER_TOKEN")))
-            .is(200)
+            .send(TestRequest::get(path).bearer(server.env_value("USER_TOKEN")))
+            .assert_status(200)
     };
-    let id = server.env("USER_ID");
+    let id = server.env_value("USER_ID");
     let fields = "post.fields=referenced_posts,entities,edit_history_post_ids";
     let home = get(format!(
         "/2/users/{id}/timelines/reverse_chronological?{fields}"
@@ -198,12 +209,12 @@ fn the_demo_world_shows_every_kind_of_thing() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn the_demo_world_has_something_in_every_group() {
-    let server = Server::start(&[]);
-    let (id, token) = (server.env("USER_ID"), server.env("USER_TOKEN"));
+    let server = TestServer::start(&[]);
+    let (id, token) = (server.env_value("USER_ID"), server.env_value("USER_TOKEN"));
     let get = |path: &str| {
         server
-            .send(Ask::get(path.replace("{id}", id)).bearer(token))
-            .is(200)
+            .send(TestRequest::get(path.replace("{id}", id)).bearer(token))
+            .assert_status(200)
     };
     for path in [
         "/2/users/{id}/owned_lists",
@@ -256,7 +267,7 @@ fn the_demo_world_has_something_in_every_group() {
         "{zoe}"
     );
     let path = picture["url"].as_str().unwrap().replace(&server.url, "");
-    let file = server.send(Ask::get(path));
+    let file = server.send(TestRequest::get(path));
     assert_eq!(
         (file.status, file.header("content-type")),
         (200, "image/png")
@@ -283,13 +294,13 @@ fn the_demo_world_has_something_in_every_group() {
     // Someone waits for the protected account's approval.
     let bob = server
         .send(
-            Ask::get(format!(
+            TestRequest::get(format!(
                 "/2/users/{}?user.fields=connection_status",
                 user("carol")
             ))
-            .bearer(server.env("USER_TOKEN_2")),
+            .bearer(server.env_value("USER_TOKEN_2")),
         )
-        .is(200);
+        .assert_status(200);
     assert_eq!(
         bob["data"]["connection_status"],
         serde_json::json!(["follow_request_sent"]),
@@ -297,37 +308,37 @@ fn the_demo_world_has_something_in_every_group() {
     );
 
     // What was written lately trends, and is news.
-    server.cli(&["news", "refresh"]).well();
+    server.run_cli(&["news", "refresh"]).assert_success();
     let app = |path: &str| {
         server
-            .send(Ask::get(path).bearer(server.env("BEARER_TOKEN")))
-            .is(200)
+            .send(TestRequest::get(path).bearer(server.env_value("BEARER_TOKEN")))
+            .assert_status(200)
     };
     let trends = app("/2/trends/by/woeid/1");
     assert_eq!(trends["data"][0]["trend_name"], "#HarbourFest", "{trends}");
     let news = app("/2/news/search?query=harbourfest");
     assert!(news["meta"]["result_count"].as_i64() >= Some(1), "{news}");
-    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
 }
 
 #[test]
 fn an_empty_world_has_no_posts_but_its_keys_work() {
-    let server = Server::start(&["--world", "empty"]);
-    let id = server.person("first").id;
-    let token = server.app().bearer.clone();
+    let server = TestServer::start(&["--world", "empty"]);
+    let id = server.new_user("first").id;
+    let token = server.default_app().bearer.clone();
     let posts = server
-        .send(Ask::get(format!("/2/users/{id}/posts")).bearer(&token))
-        .is(200);
+        .send(TestRequest::get(format!("/2/users/{id}/posts")).bearer(&token))
+        .assert_status(200);
     assert_eq!(posts["meta"]["result_count"], 0);
 }
 
 #[test]
 fn the_vocabulary_is_chosen_where_no_request_decides_it() {
-    let server = Server::start(&["--vocabulary", "tweets"]);
-    let person = server.person("speaker");
-    person.says("Which words?");
+    let server = TestServer::start(&["--vocabulary", "tweets"]);
+    let person = server.new_user("speaker");
+    person.publish_text("Which words?");
     let home = format!("/2/users/{}/timelines/reverse_chronological", person.id);
-    let first = |path: &str| person.get(path).is(200)["data"][0].clone();
+    let first = |path: &str| person.get(path).assert_status(200)["data"][0].clone();
     assert!(
         first(&home).get("edit_history_tweet_ids").is_some(),
         "{}",
@@ -336,10 +347,10 @@ fn the_vocabulary_is_chosen_where_no_request_decides_it() {
     let asked = first(&format!("{home}?post.fields=created_at"));
     assert!(asked.get("edit_history_post_ids").is_some(), "{asked}");
 
-    let default = shared().person("speaker");
-    default.says("Which words?");
+    let default = shared_server().new_user("speaker");
+    default.publish_text("Which words?");
     let home = format!("/2/users/{}/timelines/reverse_chronological", default.id);
-    let post = default.get(home).is(200)["data"][0].clone();
+    let post = default.get(home).assert_status(200)["data"][0].clone();
     assert!(post.get("edit_history_post_ids").is_some(), "{post}");
 }
 
@@ -354,13 +365,13 @@ fn the_test_platform_stays_on_this_machine() {
         "--data-dir",
         data.to_str().unwrap(),
     ];
-    run(folder.path(), &args).ends(4);
+    run_command(folder.path(), &args).assert_exit_code(4);
     assert!(!data.exists(), "something was made");
 }
 
 #[test]
 fn the_variables_are_printed_for_a_shell() {
-    let server = shared();
-    let shell = server.cli(&["env", "--shell", "json"]).json();
-    assert_eq!(shell["LOCUM_USER_TOKEN"], server.env("USER_TOKEN"));
+    let server = shared_server();
+    let shell = server.run_cli(&["env", "--shell", "json"]).json();
+    assert_eq!(shell["LOCUM_USER_TOKEN"], server.env_value("USER_TOKEN"));
 }

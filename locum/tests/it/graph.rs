@@ -2,37 +2,40 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, shared};
+use crate::harness::{TestRequest, TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
-fn shy(name: &str) -> Person<'static> {
-    shared().person_with(name, &["--protected"])
+fn shy(name: &str) -> TestUser<'static> {
+    shared_server().new_user_with(name, &["--protected"])
 }
 
-fn follow(source: &Person<'_>, target: &Person<'_>) -> Value {
+fn follow(source: &TestUser<'_>, target: &TestUser<'_>) -> Value {
     let path = format!("/2/users/{}/following", source.id);
     let answer = source.post(path, &json!({ "target_user_id": target.id }));
-    answer.is(200)["data"].clone()
+    answer.assert_status(200)["data"].clone()
 }
 
 /// Sets or lifts a tie of the authenticated user.
-fn tie(source: &Person<'_>, tie: &str, target: &Person<'_>) {
+fn tie(source: &TestUser<'_>, tie: &str, target: &TestUser<'_>) {
     let path = format!("/2/users/{}/{tie}", source.id);
     let answer = source.post(path, &json!({ "target_user_id": target.id }));
-    assert_eq!(answer.is(200)["data"], json!({ tie: true }));
+    assert_eq!(answer.assert_status(200)["data"], json!({ tie: true }));
 }
 
-fn untie(source: &Person<'_>, tie: &str, target: &Person<'_>) {
+fn untie(source: &TestUser<'_>, tie: &str, target: &TestUser<'_>) {
     let path = format!("/2/users/{}/{tie}/{}", source.id, target.id);
-    assert_eq!(source.delete(path).is(200)["data"], json!({ tie: false }));
+    assert_eq!(
+        source.delete(path).assert_status(200)["data"],
+        json!({ tie: false })
+    );
 }
 
 /// The ids of a list, as `reader` sees it.
-fn ids(reader: &Person<'_>, path: &str) -> Vec<String> {
-    let body = reader.get(path).is(200);
+fn ids(reader: &TestUser<'_>, path: &str) -> Vec<String> {
+    let body = reader.get(path).assert_status(200);
     let users = body["data"].as_array().cloned().unwrap_or_default();
     users
         .iter()
@@ -41,9 +44,9 @@ fn ids(reader: &Person<'_>, path: &str) -> Vec<String> {
 }
 
 /// What one person is to another, by the words of the interface.
-fn status(viewer: &Person<'_>, other: &Person<'_>) -> Vec<String> {
+fn status(viewer: &TestUser<'_>, other: &TestUser<'_>) -> Vec<String> {
     let path = format!("/2/users/{}?user.fields=connection_status", other.id);
-    let body = viewer.get(path).is(200);
+    let body = viewer.get(path).assert_status(200);
     let words = body["data"]["connection_status"].as_array().cloned();
     words
         .unwrap_or_default()
@@ -53,15 +56,17 @@ fn status(viewer: &Person<'_>, other: &Person<'_>) -> Vec<String> {
 }
 
 /// Followers and following, by the counters.
-fn counts(of: &Person<'_>) -> (i64, i64) {
+fn counts(of: &TestUser<'_>) -> (i64, i64) {
     let path = format!("/2/users/{}?user.fields=public_metrics", of.id);
-    let metrics = of.get(path).is(200)["data"]["public_metrics"].clone();
+    let metrics = of.get(path).assert_status(200)["data"]["public_metrics"].clone();
     let count = |name: &str| metrics[name].as_i64().unwrap();
     (count("followers_count"), count("following_count"))
 }
 
-fn requests(of: &Person<'_>) -> Vec<String> {
-    let listed = shared().cli(&["follow", "requests", &of.id]).json();
+fn requests(of: &TestUser<'_>) -> Vec<String> {
+    let listed = shared_server()
+        .run_cli(&["follow", "requests", &of.id])
+        .json();
     let listed = listed.as_array().unwrap();
     listed
         .iter()
@@ -93,7 +98,7 @@ fn a_follow_changes_counts_lists_and_what_both_are_to_each_other() {
 #[test]
 fn a_protected_user_is_asked_and_answers_by_the_platform() {
     let (author, one, two) = (shy("shy"), person("one"), person("two"));
-    let post = author.says("Only for some");
+    let post = author.publish_text("Only for some");
     let pending = json!({ "following": false, "pending_follow": true });
     for _ in 0..2 {
         assert_eq!(follow(&one, &author), pending);
@@ -103,15 +108,15 @@ fn a_protected_user_is_asked_and_answers_by_the_platform() {
     assert_eq!(status(&author, &one), ["follow_request_received"]);
     assert_eq!(counts(&author), (0, 0));
     assert_eq!(requests(&author), [two.id.as_str(), &one.id]);
-    let server = shared();
-    let approve = |who: &Person<'_>| server.cli(&["follow", "approve", &author.id, &who.id]);
-    approve(&one).well();
-    approve(&one).ends(1);
+    let server = shared_server();
+    let approve = |who: &TestUser<'_>| server.run_cli(&["follow", "approve", &author.id, &who.id]);
+    approve(&one).assert_success();
+    approve(&one).assert_exit_code(1);
     assert_eq!(status(&one, &author), ["following"]);
-    assert_eq!(one.sees(&post, "text")["text"], "Only for some");
+    assert_eq!(one.fetch_post(&post, "text")["text"], "Only for some");
     server
-        .cli(&["follow", "deny", &author.username, &two.username])
-        .well();
+        .run_cli(&["follow", "deny", &author.username, &two.username])
+        .assert_success();
     assert!(status(&two, &author).is_empty());
     assert!(requests(&author).is_empty());
     assert_eq!(counts(&author), (1, 0));
@@ -120,9 +125,11 @@ fn a_protected_user_is_asked_and_answers_by_the_platform() {
     untie(&two, "following", &author);
     assert!(status(&two, &author).is_empty());
     assert_eq!(follow(&two, &author), pending);
-    server.cli(&["user", "unprotect", &author.id]).well();
+    server
+        .run_cli(&["user", "unprotect", &author.id])
+        .assert_success();
     assert!(status(&two, &author).is_empty());
-    assert_eq!(two.sees(&post, "text")["text"], "Only for some");
+    assert_eq!(two.fetch_post(&post, "text")["text"], "Only for some");
     assert_eq!(follow(&two, &author)["following"], true);
 }
 
@@ -131,23 +138,29 @@ fn who_cannot_be_followed_is_told_so() {
     let (me, other) = (person("me"), person("other"));
     let path = format!("/2/users/{}/following", me.id);
     let ask = |target: &str| me.post(&path, &json!({ "target_user_id": target }));
-    ask(&me.id).says(403, "You cannot follow yourself.");
-    ask("1").is_problem(404, "resource-not-found");
+    ask(&me.id).assert_error(403, "You cannot follow yourself.");
+    ask("1").assert_problem(404, "resource-not-found");
     tie(&other, "blocking", &me);
     let blocked = ask(&other.id);
-    blocked.is_code(403, 136);
-    blocked.says(403, "You have been blocked from performing this action.");
+    blocked.assert_legacy_code(403, 136);
+    blocked.assert_error(403, "You have been blocked from performing this action.");
     untie(&other, "blocking", &me);
     tie(&me, "blocking", &other);
-    ask(&other.id).says(403, "You are not permitted to perform this action.");
+    ask(&other.id).assert_error(403, "You are not permitted to perform this action.");
     untie(&me, "blocking", &other);
-    shared().cli(&["user", "suspend", &other.id]).well();
+    shared_server()
+        .run_cli(&["user", "suspend", &other.id])
+        .assert_success();
     let suspended = ask(&other.id);
-    suspended.is_code(403, 63);
-    suspended.says(403, "User has been suspended.");
-    shared().cli(&["user", "restore", &other.id]).well();
-    shared().cli(&["user", "delete", &other.id]).well();
-    ask(&other.id).is_problem(404, "resource-not-found");
+    suspended.assert_legacy_code(403, 63);
+    suspended.assert_error(403, "User has been suspended.");
+    shared_server()
+        .run_cli(&["user", "restore", &other.id])
+        .assert_success();
+    shared_server()
+        .run_cli(&["user", "delete", &other.id])
+        .assert_success();
+    ask(&other.id).assert_problem(404, "resource-not-found");
     assert_eq!(counts(&me), (0, 0));
 }
 
@@ -157,14 +170,14 @@ fn the_path_names_oneself_and_the_body_names_a_user() {
     let body = json!({ "target_user_id": other.id });
     for noun in ["following", "blocking", "muting"] {
         let foreign = me.post(format!("/2/users/{}/{noun}", other.id), &body);
-        foreign.is_problem(400, "invalid-request");
+        foreign.assert_problem(400, "invalid-request");
         let wanted = format!(
             "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
             other.id, me.id
         );
-        foreign.says(400, &wanted);
+        foreign.assert_error(400, &wanted);
         let foreign = me.delete(format!("/2/users/{}/{noun}/{}", other.id, me.id));
-        foreign.is_problem(400, "invalid-request");
+        foreign.assert_problem(400, "invalid-request");
         let own = format!("/2/users/{}/{noun}", me.id);
         for bad in [
             json!({}),
@@ -173,30 +186,33 @@ fn the_path_names_oneself_and_the_body_names_a_user() {
             json!({ "target_user_id": [] }),
             json!({ "target_user_id": other.id, "more": 1 }),
         ] {
-            me.post(&own, &bad).is_problem(400, "invalid-request");
+            me.post(&own, &bad).assert_problem(400, "invalid-request");
         }
         me.delete(format!("{own}/x"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
         // What is not there is gone already.
-        assert_eq!(me.delete(format!("{own}/1")).is(200)["data"][noun], false);
+        assert_eq!(
+            me.delete(format!("{own}/1")).assert_status(200)["data"][noun],
+            false
+        );
         me.post(&own, &json!({ "target_user_id": "1" }))
-            .is_problem(404, "resource-not-found");
+            .assert_problem(404, "resource-not-found");
     }
     for noun in ["blocking", "muting"] {
         me.get(format!("/2/users/{}/{noun}", other.id))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
     assert!(status(&me, &other).is_empty());
     me.post(
         format!("/2/users/{}/muting", me.id),
         &json!({ "target_user_id": me.id }),
     )
-    .is_code(403, 271);
+    .assert_legacy_code(403, 271);
     me.post(
         format!("/2/users/{}/blocking", me.id),
         &json!({ "target_user_id": me.id }),
     )
-    .is(403);
+    .assert_status(403);
 }
 
 #[test]
@@ -224,7 +240,7 @@ fn a_block_ends_follows_both_ways_and_a_mute_ends_none() {
 #[test]
 fn blocks_and_mutes_are_listed_latest_first_and_walked() {
     let me = person("me");
-    let others: Vec<Person<'_>> = (0..5).map(|_| person("other")).collect();
+    let others: Vec<TestUser<'_>> = (0..5).map(|_| person("other")).collect();
     for noun in ["blocking", "muting"] {
         for other in &others {
             tie(&me, noun, other);
@@ -234,27 +250,27 @@ fn blocks_and_mutes_are_listed_latest_first_and_walked() {
         wanted.reverse();
         let path = format!("/2/users/{}/{noun}", me.id);
         assert_eq!(ids(&me, &path), wanted);
-        let first = me.get(format!("{path}?max_results=2")).is(200);
+        let first = me.get(format!("{path}?max_results=2")).assert_status(200);
         let next = first["meta"]["next_token"].as_str().unwrap();
         let second = me
             .get(format!("{path}?max_results=2&pagination_token={next}"))
-            .is(200);
+            .assert_status(200);
         assert_eq!(second["data"][0]["id"], wanted[2]);
         let back = second["meta"]["previous_token"].as_str().unwrap();
         let again = me
             .get(format!("{path}?max_results=2&pagination_token={back}"))
-            .is(200);
+            .assert_status(200);
         assert_eq!(again["data"], first["data"]);
         let last = second["meta"]["next_token"].as_str().unwrap();
         let last = me
             .get(format!("{path}?max_results=2&pagination_token={last}"))
-            .is(200);
+            .assert_status(200);
         assert_eq!(last["meta"]["result_count"], 1, "{last}");
         assert!(last["meta"].get("next_token").is_none());
         me.get(format!("{path}?max_results=0"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
         me.get(format!("{path}?pagination_token=0123456789abcdef"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
 }
 
@@ -263,34 +279,34 @@ fn direct_messages_are_refused_and_taken_again() {
     let (me, other) = (person("me"), person("other"));
     let takes = || {
         let path = format!("/2/users/{}?user.fields=receives_your_dm", me.id);
-        other.get(path).is(200)["data"]["receives_your_dm"].clone()
+        other.get(path).assert_status(200)["data"]["receives_your_dm"].clone()
     };
-    let ask = |act: &str, id: &str| me.send(Ask::post(format!("/2/users/{id}/dm/{act}")));
+    let ask = |act: &str, id: &str| me.send(TestRequest::post(format!("/2/users/{id}/dm/{act}")));
     assert_eq!(takes(), true);
     for _ in 0..2 {
         assert_eq!(
-            ask("block", &other.id).is(200)["data"],
+            ask("block", &other.id).assert_status(200)["data"],
             json!({ "blocked": true })
         );
     }
     assert_eq!(takes(), false);
     assert_eq!(
-        ask("unblock", &other.id).is(200)["data"],
+        ask("unblock", &other.id).assert_status(200)["data"],
         json!({ "blocked": false })
     );
     assert_eq!(takes(), true);
-    ask("unblock", &other.id).says(403, "User is not blocked for DMs");
-    ask("block", "1").is_problem(404, "resource-not-found");
-    ask("block", &me.id).is(403);
-    ask("block", "x").is_problem(400, "invalid-request");
+    ask("unblock", &other.id).assert_error(403, "User is not blocked for DMs");
+    ask("block", "1").assert_problem(404, "resource-not-found");
+    ask("block", &me.id).assert_status(403);
+    ask("block", "x").assert_problem(400, "invalid-request");
     tie(&me, "blocking", &other);
     assert_eq!(takes(), false);
 }
 
 /// Two people, and a third who quotes the author.
 struct Scene {
-    viewer: Person<'static>,
-    author: Person<'static>,
+    viewer: TestUser<'static>,
+    author: TestUser<'static>,
     post: String,
     quote: String,
     /// By the third, whom the viewer follows.
@@ -302,12 +318,17 @@ impl Scene {
     fn new() -> Self {
         let (viewer, author, third) = (person("viewer"), person("author"), person("third"));
         follow(&viewer, &author);
-        let post = author.says(&format!("Hello @{}", viewer.username));
-        let quote = third.publish(&json!({ "text": "Look", "quote_tweet_id": post }));
-        let quote = quote.is(201)["data"]["id"].as_str().unwrap().to_owned();
+        let post = author.publish_text(&format!("Hello @{}", viewer.username));
+        let quote = third.create_post(&json!({ "text": "Look", "quote_tweet_id": post }));
+        let quote = quote.assert_status(201)["data"]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         follow(&viewer, &third);
         let reposts = format!("/2/users/{}/reposts", third.id);
-        third.post(&reposts, &json!({ "tweet_id": post })).is(200);
+        third
+            .post(&reposts, &json!({ "tweet_id": post }))
+            .assert_status(200);
         let repost = ids(&third, &format!("/2/users/{}/posts", third.id));
         let repost = repost[0].clone();
         assert_ne!(repost, quote);
@@ -335,7 +356,7 @@ impl Scene {
         match surface {
             "lookup" => viewer
                 .get(format!("/2/posts/{post}"))
-                .is(200)
+                .assert_status(200)
                 .get("data")
                 .is_some(),
             "lookup of several" => self.lists(&format!("/2/posts?ids={post},{}", self.quote)),
@@ -345,11 +366,11 @@ impl Scene {
             }
             "profile" => {
                 let path = format!("/2/users/{}", author.id);
-                viewer.get(path).is(200).get("data").is_some()
+                viewer.get(path).assert_status(200).get("data").is_some()
             }
             "quoted" => {
                 let path = format!("/2/posts/{}?expansions=referenced_posts", self.quote);
-                let body = viewer.get(path).is(200);
+                let body = viewer.get(path).assert_status(200);
                 assert_eq!(body["data"]["id"], self.quote, "the quote itself stays");
                 let shown = body["includes"]["posts"].is_array();
                 assert_ne!(shown, body["errors"].is_array(), "{body}");
@@ -360,16 +381,16 @@ impl Scene {
             "mentions" => self.lists(&format!("/2/users/{}/mentions", viewer.id)),
             "followers" => {
                 let path = format!("/2/users/{}/followers", author.id);
-                viewer.get(path).is(200).get("errors").is_none()
+                viewer.get(path).assert_status(200).get("errors").is_none()
             }
             "reply" => {
                 let reply = json!({ "in_reply_to_tweet_id": post });
                 let body = json!({ "text": "A reply", "reply": reply });
-                viewer.publish(&body).status == 201
+                viewer.create_post(&body).status == 201
             }
             "quote" => {
                 let body = json!({ "text": "A quote", "quote_tweet_id": post });
-                viewer.publish(&body).status == 201
+                viewer.create_post(&body).status == 201
             }
             "like" | "repost" => {
                 let noun = if surface == "like" {
@@ -457,7 +478,9 @@ const RELATIONS: &[Relation] = &[
     (
         "follows whom is protected now",
         |scene| {
-            shared().cli(&["user", "protect", &scene.author.id]).well();
+            shared_server()
+                .run_cli(&["user", "protect", &scene.author.id])
+                .assert_success();
         },
         &["repost"],
     ),
@@ -465,7 +488,9 @@ const RELATIONS: &[Relation] = &[
         "does not follow and the author is protected",
         |scene| {
             untie(&scene.viewer, "following", &scene.author);
-            shared().cli(&["user", "protect", &scene.author.id]).well();
+            shared_server()
+                .run_cli(&["user", "protect", &scene.author.id])
+                .assert_success();
         },
         &[
             "lookup",
@@ -487,7 +512,9 @@ const RELATIONS: &[Relation] = &[
     (
         "follows whom is suspended",
         |scene| {
-            shared().cli(&["user", "suspend", &scene.author.id]).well();
+            shared_server()
+                .run_cli(&["user", "suspend", &scene.author.id])
+                .assert_success();
         },
         &[
             "lookup",
@@ -510,8 +537,12 @@ const RELATIONS: &[Relation] = &[
     (
         "followed whom is restored",
         |scene| {
-            shared().cli(&["user", "delete", &scene.author.id]).well();
-            shared().cli(&["user", "restore", &scene.author.id]).well();
+            shared_server()
+                .run_cli(&["user", "delete", &scene.author.id])
+                .assert_success();
+            shared_server()
+                .run_cli(&["user", "restore", &scene.author.id])
+                .assert_success();
         },
         &[],
     ),
@@ -540,10 +571,12 @@ fn what_a_block_and_protection_hide_is_refused_in_the_contracts_words() {
     tie(author, "blocking", viewer);
     let reply = json!({ "in_reply_to_tweet_id": scene.post });
     let reply = json!({ "text": "Still here", "reply": reply });
-    viewer.publish(&reply).is_code(403, 136);
+    viewer.create_post(&reply).assert_legacy_code(403, 136);
     untie(author, "blocking", viewer);
-    shared().cli(&["user", "protect", &author.id]).well();
-    viewer.publish(&reply).is_code(403, 385);
+    shared_server()
+        .run_cli(&["user", "protect", &author.id])
+        .assert_success();
+    viewer.create_post(&reply).assert_legacy_code(403, 385);
     let mut refused = vec![];
     for path in [
         format!("/2/posts/{}", scene.post),
@@ -552,7 +585,7 @@ fn what_a_block_and_protection_hide_is_refused_in_the_contracts_words() {
         format!("/2/users/{}/followers", author.id),
         format!("/2/users/{}/following", author.id),
     ] {
-        let body = viewer.get(&path).is(200);
+        let body = viewer.get(&path).assert_status(200);
         refused.push((path, body["errors"][0].clone()));
     }
     for (path, error) in &refused {
@@ -566,37 +599,39 @@ fn what_a_block_and_protection_hide_is_refused_in_the_contracts_words() {
     // The author's own eyes, and an approved follower's.
     let friend = person("friend");
     follow(&friend, author);
-    shared()
-        .cli(&["follow", "approve", &author.id, &friend.id])
-        .well();
+    shared_server()
+        .run_cli(&["follow", "approve", &author.id, &friend.id])
+        .assert_success();
     for who in [author, &friend] {
         let path = format!("/2/users/{}/followers", author.id);
         assert_eq!(ids(who, &path), [friend.id.as_str()]);
-        assert_eq!(who.sees(&scene.post, "id")["id"], scene.post.as_str());
+        assert_eq!(who.fetch_post(&scene.post, "id")["id"], scene.post.as_str());
     }
 }
 
 #[test]
 fn everything_is_counted_right_and_no_row_is_forbidden() {
-    let server = shared();
+    let server = shared_server();
     let (one, other, third) = (person("one"), shy("other"), person("third"));
     follow(&one, &other);
     follow(&third, &other);
     follow(&other, &one);
     tie(&one, "blocking", &other);
     tie(&third, "muting", &one);
-    server.cli(&["user", "unprotect", &other.id]).well();
+    server
+        .run_cli(&["user", "unprotect", &other.id])
+        .assert_success();
     // A follow and a block that contradict each other come from elsewhere.
     let lines = [
         json!({ "kind": "follow", "from": one.id, "to": other.id }),
         json!({ "kind": "follow", "from": third.id, "to": one.id }),
         json!({ "kind": "block", "from": one.id, "to": third.id }),
     ];
-    server.import(&lines).well();
+    server.import_lines(&lines).assert_success();
     assert_eq!(status(&one, &other), ["blocking"]);
     assert_eq!(status(&one, &third), ["blocking"]);
-    let found = server.cli(&["fsck"]);
-    let found: Value = serde_json::from_str(&found.out).unwrap();
+    let found = server.run_cli(&["fsck"]);
+    let found: Value = serde_json::from_str(&found.stdout).unwrap();
     let people = [&one, &other, &third].map(|who| who.id.clone());
     let ours = found["differences"].as_array().unwrap().iter();
     let ours: Vec<_> = ours

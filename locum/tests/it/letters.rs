@@ -1,11 +1,11 @@
 //! A real network and its mail server: invitations, addresses, new passwords.
 
-use crate::harness::{Ask, PostOffice, Server, fresh, until};
+use crate::harness::{MailServer, TestRequest, TestServer, unique_number, wait_until};
 use crate::pages::browser::Browser;
 
 const NEW: &str = "tr4ms stop here";
 
-fn network(office: &PostOffice, password: &str, more: &[&str]) -> Server {
+fn network(office: &MailServer, password: &str, more: &[&str]) -> TestServer {
     let mail = [
         format!("mail.smtp_url={}", office.url(password)),
         "mail.from=Harbour <no-reply@harbour.example>".to_owned(),
@@ -14,11 +14,11 @@ fn network(office: &PostOffice, password: &str, more: &[&str]) -> Server {
     ];
     let sets = mail.iter().flat_map(|set| ["--set", set.as_str()]);
     let all: Vec<&str> = sets.chain(more.iter().copied()).collect();
-    Server::serve(&all)
+    TestServer::start_network(&all)
 }
 
 /// The path and the secret of the link in a letter.
-fn link(server: &Server, text: &str) -> (String, String) {
+fn link(server: &TestServer, text: &str) -> (String, String) {
     let path = text.split(server.url.as_str()).nth(1).unwrap();
     let path = path.split_whitespace().next().unwrap();
     let (_, token) = path.split_once("?token=").unwrap();
@@ -27,15 +27,15 @@ fn link(server: &Server, text: &str) -> (String, String) {
 
 #[test]
 fn whoever_is_invited_joins_confirms_and_gets_back_in() {
-    let office = PostOffice::open("hush-hush");
+    let office = MailServer::open("hush-hush");
     let server = network(&office, "hush-hush", &[]);
     let mut browser = Browser::new(&server);
     let page = browser.get("/join").text();
     assert!(page.contains("· Harbour</title>") && !page.contains("name=\"password\""));
 
     let (name, address) = ("grace", "grace@mail.example");
-    let invited = server.cli(&["invite", "--email", address]).json();
-    let letter = office.wait_for(address, "you are invited to join Harbour");
+    let invited = server.run_cli(&["invite", "--email", address]).json();
+    let letter = office.wait_for_email(address, "you are invited to join Harbour");
     assert_eq!(letter.from, "no-reply@harbour.example");
     let (path, token) = link(&server, &letter.text);
     assert!(invited["link"].as_str().unwrap().ends_with(&path));
@@ -66,7 +66,7 @@ fn whoever_is_invited_joins_confirms_and_gets_back_in() {
 
     confirms(&server, &office, &mut browser, name, address);
     gets_back_in(&server, &office, name, address);
-    let logged = server.logged();
+    let logged = server.stderr();
     assert!(logged.contains("a letter was not sent"), "{logged}");
     assert!(
         !logged.contains("hush-hush") && !logged.contains(&token),
@@ -76,8 +76,8 @@ fn whoever_is_invited_joins_confirms_and_gets_back_in() {
 
 /// Programs see the address once it is confirmed.
 fn confirms(
-    server: &Server,
-    office: &PostOffice,
+    server: &TestServer,
+    office: &MailServer,
     browser: &mut Browser<'_>,
     name: &str,
     address: &str,
@@ -90,15 +90,18 @@ fn confirms(
         name,
         "--request-email",
     ];
-    server.cli(&app).well();
+    server.run_cli(&app).assert_success();
     let mint = ["token", "mint", "--app", "Reader", "--user", name];
-    let token = server.cli(&mint).json()["token"].clone();
+    let token = server.run_cli(&mint).json()["token"].clone();
     let seen = || {
-        let ask = Ask::get("/2/users/me?user.fields=confirmed_email");
-        server.send(ask.bearer(token.as_str().unwrap())).is(200)["data"]["confirmed_email"].clone()
+        let ask = TestRequest::get("/2/users/me?user.fields=confirmed_email");
+        server
+            .send(ask.bearer(token.as_str().unwrap()))
+            .assert_status(200)["data"]["confirmed_email"]
+            .clone()
     };
     assert!(seen().is_null());
-    let letter = office.wait_for(address, "confirm that this address");
+    let letter = office.wait_for_email(address, "confirm that this address");
     let (path, token) = link(server, &letter.text);
     let page = browser.get(path);
     let done = browser.submit(&page, "/account/confirm", &[("token", &token)]);
@@ -111,12 +114,12 @@ fn confirms(
 }
 
 /// A mail server that has no time is asked again.
-fn gets_back_in(server: &Server, office: &PostOffice, name: &str, address: &str) {
-    office.be_busy_for(1);
+fn gets_back_in(server: &TestServer, office: &MailServer, name: &str, address: &str) {
+    office.reject_next(1);
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
     browser.submit(&page, "/forgotten-password", &[("email", address)]);
-    let letter = office.wait_for(address, "set a new password");
+    let letter = office.wait_for_email(address, "set a new password");
     let (path, token) = link(server, &letter.text);
     let page = browser.get(path);
     let fields = [("token", token.as_str()), ("password", "tr4ms go there")];
@@ -127,9 +130,9 @@ fn gets_back_in(server: &Server, office: &PostOffice, name: &str, address: &str)
 
 #[test]
 fn a_password_that_the_mail_server_refuses_is_told_and_not_shown() {
-    let office = PostOffice::open("hush-hush");
+    let office = MailServer::open("hush-hush");
     let server = network(&office, "wrong-secret", &["--set", "auth.pkce_plain=warn"]);
-    let address = format!("a{}@mail.example", fresh());
+    let address = format!("a{}@mail.example", unique_number());
     let made = [
         "user",
         "create",
@@ -139,26 +142,26 @@ fn a_password_that_the_mail_server_refuses_is_told_and_not_shown() {
         "--password",
         NEW,
     ];
-    server.cli(&made).well();
+    server.run_cli(&made).assert_success();
     let mut browser = Browser::new(&server);
     let page = browser.get("/forgotten-password");
     browser.submit(&page, "/forgotten-password", &[("email", &address)]);
-    until("the log says so", || server.logged().contains("535"));
-    assert!(!server.logged().contains("wrong-secret"));
-    assert_eq!(office.count(), 0);
-    let doctor = server.cli(&["doctor"]);
-    let rows: serde_json::Value = serde_json::from_str(&doctor.out).unwrap();
+    wait_until("the log says so", || server.stderr().contains("535"));
+    assert!(!server.stderr().contains("wrong-secret"));
+    assert_eq!(office.email_count(), 0);
+    let doctor = server.run_cli(&["doctor"]);
+    let rows: serde_json::Value = serde_json::from_str(&doctor.stdout).unwrap();
     let rows = rows.as_array().unwrap();
     let mail = rows.iter().find(|row| row["name"] == "mail").unwrap();
     assert_eq!(mail["state"], "bad", "{mail}");
-    assert!(!(doctor.out + &doctor.err).contains("wrong-secret"));
+    assert!(!(doctor.stdout + &doctor.stderr).contains("wrong-secret"));
     // Nothing else of the test platform is here.
     assert_eq!(browser.get("/mailbox").status, 404);
 }
 
 #[test]
 fn nobody_joins_a_network_that_is_closed() {
-    let server = Server::serve(&[]);
+    let server = TestServer::start_network(&[]);
     let mut browser = Browser::new(&server);
     let page = browser.get("/").text();
     assert!(
@@ -167,10 +170,10 @@ fn nobody_joins_a_network_that_is_closed() {
     );
     let page = browser.get("/join");
     assert!(page.text().contains("Registration is closed"));
-    let refused = server.cli(&["invite"]);
-    refused.ends(1);
-    assert!(refused.err.contains("closed"), "{}", refused.err);
-    let wrong = server.cli(&["conf", "check", "--set", "mail.smtp_url=smtp://a:hush@b"]);
-    wrong.ends(2);
-    assert!(!wrong.err.contains("hush"));
+    let refused = server.run_cli(&["invite"]);
+    refused.assert_exit_code(1);
+    assert!(refused.stderr.contains("closed"), "{}", refused.stderr);
+    let wrong = server.run_cli(&["conf", "check", "--set", "mail.smtp_url=smtp://a:hush@b"]);
+    wrong.assert_exit_code(2);
+    assert!(!wrong.stderr.contains("hush"));
 }

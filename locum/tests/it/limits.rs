@@ -4,28 +4,28 @@ use std::sync::OnceLock;
 
 use serde_json::json;
 
-use crate::harness::{Answer, Ask, Server};
+use crate::harness::{TestRequest, TestResponse, TestServer};
 
 /// One server with the published limits.
-fn server() -> &'static Server {
-    static LIMITED: OnceLock<Server> = OnceLock::new();
-    LIMITED.get_or_init(|| Server::start(&["--rate-limits", "table"]))
+fn server() -> &'static TestServer {
+    static LIMITED: OnceLock<TestServer> = OnceLock::new();
+    LIMITED.get_or_init(|| TestServer::start(&["--rate-limits", "table"]))
 }
 
 #[track_caller]
-fn figures(answer: &Answer) -> (i64, i64, i64) {
-    let number = |name: &str| answer.number(&format!("x-rate-limit-{name}"));
+fn figures(answer: &TestResponse) -> (i64, i64, i64) {
+    let number = |name: &str| answer.header_number(&format!("x-rate-limit-{name}"));
     (number("limit"), number("remaining"), number("reset"))
 }
 
 #[test]
 fn exactly_the_calls_of_the_table_are_served() {
-    let person = server().person("counter");
+    let person = server().new_user("counter");
     let now = base::clock::wall_time().ms() / 1000;
     let mut resets = Vec::new();
     for left in (0..75).rev() {
         let answer = person.get("/2/users/me");
-        answer.is(200);
+        answer.assert_status(200);
         let (limit, remaining, reset) = figures(&answer);
         assert_eq!((limit, remaining), (75, left));
         assert!((now + 890..=now + 960).contains(&reset), "{reset} at {now}");
@@ -35,7 +35,7 @@ fn exactly_the_calls_of_the_table_are_served() {
     assert_eq!(resets.len(), 1, "the window is fixed: {resets:?}");
     for _ in 0..3 {
         let refused = person.get("/2/users/me");
-        let body = refused.is(429);
+        let body = refused.assert_status(429);
         assert_eq!(figures(&refused), (75, 0, resets[0]));
         assert_eq!(
             (&body["title"], &body["status"]),
@@ -43,8 +43,10 @@ fn exactly_the_calls_of_the_table_are_served() {
         );
         assert_eq!(body["errors"][0]["code"], 88);
     }
-    person.get(format!("/2/users/{}", person.id)).is(200);
-    let other = server().person("counter");
+    person
+        .get(format!("/2/users/{}", person.id))
+        .assert_status(200);
+    let other = server().new_user("counter");
     assert_eq!(
         figures(&other.get("/2/users/me")).1,
         74,
@@ -54,7 +56,7 @@ fn exactly_the_calls_of_the_table_are_served() {
 
 #[test]
 fn a_race_lets_exactly_the_limit_through() {
-    let person = server().person("racer");
+    let person = server().new_user("racer");
     let path = "/2/users/me";
     let served: usize = std::thread::scope(|scope| {
         let some = || (0..15).filter(|_| person.get(path).status == 200).count();
@@ -66,51 +68,51 @@ fn a_race_lets_exactly_the_limit_through() {
 
 #[test]
 fn both_vocabularies_and_both_signatures_share_one_pool() {
-    let person = server().person("both");
-    let id = person.says("Count me");
-    let left = |answer: &Answer| figures(answer).1;
+    let person = server().new_user("both");
+    let id = person.publish_text("Count me");
+    let left = |answer: &TestResponse| figures(answer).1;
     let first = left(&person.get(format!("/2/tweets/{id}")));
     assert_eq!(left(&person.get(format!("/2/posts/{id}"))), first - 1);
     assert_eq!(
-        left(&person.signed(Ask::get(format!("/2/tweets/{id}")))),
+        left(&person.send_signed(TestRequest::get(format!("/2/tweets/{id}")))),
         first - 2
     );
-    let app = server().send(Ask::get(format!("/2/tweets/{id}")).bearer(&person.app.bearer));
+    let app = server().send(TestRequest::get(format!("/2/tweets/{id}")).bearer(&person.app.bearer));
     assert_eq!(figures(&app).0, 450, "the app has a pool of its own");
     assert_eq!(left(&person.get(format!("/2/tweets/{id}"))), first - 3);
 }
 
 #[test]
 fn a_refused_request_counts_and_shows_where_it_stands() {
-    let person = server().person("failing");
+    let person = server().new_user("failing");
     let wrong = person.get("/2/users/me?user.fields=nonsense");
-    wrong.is_problem(400, "invalid-request");
+    wrong.assert_problem(400, "invalid-request");
     assert_eq!(figures(&wrong).1, 74);
     assert_eq!(figures(&person.get("/2/users/me")).1, 73);
-    let nobody = server().send(Ask::get("/2/users/me"));
-    nobody.is(401);
+    let nobody = server().send(TestRequest::get("/2/users/me"));
+    nobody.assert_status(401);
     assert_eq!(figures(&nobody).0, 75, "figures stand on every answer");
 }
 
 #[test]
 fn a_write_shows_its_quarter_of_an_hour_and_its_day() {
-    let person = server().person("writer");
-    let answer = person.publish(&json!({ "text": "Counted" }));
-    answer.is(201);
+    let person = server().new_user("writer");
+    let answer = person.create_post(&json!({ "text": "Counted" }));
+    answer.assert_status(201);
     assert_eq!(figures(&answer).0, 100);
     assert_eq!(figures(&answer).1, 99);
 }
 
 #[test]
 fn limits_are_scaled_and_switched_off() {
-    let scaled = Server::start(&["--rate-limits", "scale=2"]);
-    let answer = scaled.person("counter").get("/2/users/me");
+    let scaled = TestServer::start(&["--rate-limits", "scale=2"]);
+    let answer = scaled.new_user("counter").get("/2/users/me");
     assert_eq!((figures(&answer).0, figures(&answer).1), (150, 149));
-    let off = Server::start(&["--rate-limits", "off"]);
-    let person = off.person("free");
+    let off = TestServer::start(&["--rate-limits", "off"]);
+    let person = off.new_user("free");
     for _ in 0..80 {
         let answer = person.get("/2/users/me");
-        answer.is(200);
+        answer.assert_status(200);
         assert_eq!((figures(&answer).0, figures(&answer).1), (75, 75));
     }
 }

@@ -2,38 +2,40 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Ask, Person, Server, shared};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 /// Makes a list; its id.
 #[track_caller]
-fn list_of(owner: &Person<'_>, name: &str, private: bool) -> String {
+fn list_of(owner: &TestUser<'_>, name: &str, private: bool) -> String {
     let body = json!({ "name": name, "private": private });
-    let made = owner.post("/2/lists", &body).is(201);
+    let made = owner.post("/2/lists", &body).assert_status(201);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]
-fn add(owner: &Person<'_>, list: &str, user: &Person<'_>) {
+fn add(owner: &TestUser<'_>, list: &str, user: &TestUser<'_>) {
     let path = format!("/2/lists/{list}/members");
-    let added = owner.post(path, &json!({ "user_id": user.id })).is(200);
+    let added = owner
+        .post(path, &json!({ "user_id": user.id }))
+        .assert_status(200);
     assert_eq!(added, json!({ "data": { "is_member": true } }));
 }
 
-fn put(person: &Person<'_>, list: &str, body: &Value) -> Answer {
-    person.send(Ask::new("PUT", format!("/2/lists/{list}")).json(body))
+fn put(person: &TestUser<'_>, list: &str, body: &Value) -> TestResponse {
+    person.send(TestRequest::new("PUT", format!("/2/lists/{list}")).json(body))
 }
 
 #[track_caller]
-fn follow(person: &Person<'_>, list: &str) -> Answer {
+fn follow(person: &TestUser<'_>, list: &str) -> TestResponse {
     let path = format!("/2/users/{}/followed_lists", person.id);
     person.post(path, &json!({ "list_id": list }))
 }
 
-fn pin(person: &Person<'_>, list: &str) -> Answer {
+fn pin(person: &TestUser<'_>, list: &str) -> TestResponse {
     let path = format!("/2/users/{}/pinned_lists", person.id);
     person.post(path, &json!({ "list_id": list }))
 }
@@ -47,16 +49,16 @@ fn texts(body: &Value, name: &str) -> Vec<String> {
 
 /// The ids on a page.
 #[track_caller]
-fn ids(person: &Person<'_>, path: impl Into<String>) -> Vec<String> {
-    texts(&person.get(path).is(200), "id")
+fn ids(person: &TestUser<'_>, path: impl Into<String>) -> Vec<String> {
+    texts(&person.get(path).assert_status(200), "id")
 }
 
 /// All that stands on the pages of a collection, in the order of the pages.
 #[track_caller]
-fn walk(person: &Person<'_>, path: &str, name: &str) -> Vec<String> {
+fn walk(person: &TestUser<'_>, path: &str, name: &str) -> Vec<String> {
     let (mut all, mut token) = (Vec::new(), String::new());
     for _ in 0..100 {
-        let page = person.get(format!("{path}{token}")).is(200);
+        let page = person.get(format!("{path}{token}")).assert_status(200);
         all.extend(texts(&page, name));
         match page["meta"]["next_token"].as_str() {
             Some(next) => token = format!("&pagination_token={next}"),
@@ -67,16 +69,18 @@ fn walk(person: &Person<'_>, path: &str, name: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn listed(person: &Person<'_>) -> i64 {
-    let me = person.get("/2/users/me?user.fields=public_metrics").is(200);
+fn listed(person: &TestUser<'_>) -> i64 {
+    let me = person
+        .get("/2/users/me?user.fields=public_metrics")
+        .assert_status(200);
     me["data"]["public_metrics"]["listed_count"]
         .as_i64()
         .unwrap()
 }
 
 #[track_caller]
-fn is_missing(answer: &Answer, id: &str) {
-    let body = answer.is(200);
+fn is_missing(answer: &TestResponse, id: &str) {
+    let body = answer.assert_status(200);
     assert!(body.get("data").is_none(), "{body}");
     let error = &body["errors"][0];
     assert_eq!(
@@ -97,17 +101,17 @@ fn is_missing(answer: &Answer, id: &str) {
 fn a_list_is_made_read_changed_and_deleted() {
     let (owner, member) = (person("owner"), person("member"));
     let new = json!({ "name": "Cats & <dogs>", "description": "All of them", "private": false });
-    let made = owner.post("/2/lists", &new).is(201);
+    let made = owner.post("/2/lists", &new).assert_status(201);
     let id = made["data"]["id"].as_str().unwrap().to_owned();
     assert_eq!(
         made,
         json!({ "data": { "id": id, "name": "Cats & <dogs>" } })
     );
-    assert_eq!(owner.get(format!("/2/lists/{id}")).is(200), made);
+    assert_eq!(owner.get(format!("/2/lists/{id}")).assert_status(200), made);
     add(&owner, &id, &member);
     let fields = "created_at,description,follower_count,id,member_count,name,owner_id,private";
     let path = format!("/2/lists/{id}?list.fields={fields}&expansions=owner_id");
-    let seen = member.get(path.as_str()).is(200);
+    let seen = member.get(path.as_str()).assert_status(200);
     let data = &seen["data"];
     assert_eq!(data["owner_id"], owner.id);
     assert_eq!(data["description"], "All of them");
@@ -120,70 +124,79 @@ fn a_list_is_made_read_changed_and_deleted() {
     assert_eq!(seen["includes"]["users"][0]["username"], owner.username);
     // An expansion shows what it goes through.
     let expanded = owner.get(format!("/2/lists/{id}?expansions=owner_id"));
-    assert_eq!(expanded.is(200)["data"]["owner_id"], owner.id);
+    assert_eq!(expanded.assert_status(200)["data"]["owner_id"], owner.id);
     assert_eq!(
-        put(&owner, &id, &json!({ "name": "Cats" })).is(200),
+        put(&owner, &id, &json!({ "name": "Cats" })).assert_status(200),
         json!({ "data": { "updated": true } })
     );
-    let seen = owner.get(path.as_str()).is(200);
+    let seen = owner.get(path.as_str()).assert_status(200);
     assert_eq!(
         (&seen["data"]["name"], &seen["data"]["description"]),
         (&json!("Cats"), &json!("All of them"))
     );
-    put(&owner, &id, &json!({ "description": "" })).is(200);
-    let seen = owner.get(path.as_str()).is(200);
+    put(&owner, &id, &json!({ "description": "" })).assert_status(200);
+    let seen = owner.get(path.as_str()).assert_status(200);
     assert!(seen["data"].get("description").is_none(), "{seen}");
-    follow(&member, &id).is(200);
-    pin(&member, &id).is(200);
+    follow(&member, &id).assert_status(200);
+    pin(&member, &id).assert_status(200);
     assert_eq!(listed(&member), 1);
-    let gone = owner.delete(format!("/2/lists/{id}")).is(200);
+    let gone = owner.delete(format!("/2/lists/{id}")).assert_status(200);
     assert_eq!(gone, json!({ "data": { "deleted": true } }));
     is_missing(&owner.get(path), &id);
     is_missing(&owner.get(format!("/2/lists/{id}/posts")), &id);
     assert_eq!(listed(&member), 0);
     for path in ["followed_lists", "pinned_lists", "list_memberships"] {
-        let body = member.get(format!("/2/users/{}/{path}", member.id)).is(200);
+        let body = member
+            .get(format!("/2/users/{}/{path}", member.id))
+            .assert_status(200);
         assert_eq!(body, json!({ "meta": { "result_count": 0 } }), "{path}");
     }
     assert!(ids(&owner, format!("/2/users/{}/owned_lists", owner.id)).is_empty());
-    put(&owner, &id, &json!({ "name": "x" })).is_problem(404, "resource-not-found");
+    put(&owner, &id, &json!({ "name": "x" })).assert_problem(404, "resource-not-found");
     owner
         .delete(format!("/2/lists/{id}"))
-        .is_problem(404, "resource-not-found");
+        .assert_problem(404, "resource-not-found");
 }
 
 #[test]
 fn members_and_followers_are_listed_and_counted() {
-    let server = Server::start(&["--world", "empty"]);
-    let [owner, one, two, three] = ["owner", "one", "two", "three"].map(|name| server.person(name));
+    let server = TestServer::start(&["--world", "empty"]);
+    let [owner, one, two, three] =
+        ["owner", "one", "two", "three"].map(|name| server.new_user(name));
     let id = list_of(&owner, "People", false);
     for member in [&one, &two, &three] {
         add(&owner, &id, member);
     }
     add(&owner, &id, &one);
     let count = |name: &str| {
-        let body = one.get(format!("/2/lists/{id}?list.fields={name}")).is(200);
+        let body = one
+            .get(format!("/2/lists/{id}?list.fields={name}"))
+            .assert_status(200);
         body["data"][name].as_i64().unwrap()
     };
     assert_eq!((count("member_count"), listed(&one)), (3, 1));
     let path = format!("/2/lists/{id}/members?max_results=2");
     let newest_first = [three.id.as_str(), &two.id, &one.id];
     assert_eq!(walk(&one, &path, "id"), newest_first);
-    let first = one.get(path.as_str()).is(200);
+    let first = one.get(path.as_str()).assert_status(200);
     // Who comes in between does not disturb the walk.
     add(&owner, &id, &owner);
     let next = first["meta"]["next_token"].as_str().unwrap();
-    let second = one.get(format!("{path}&pagination_token={next}")).is(200);
+    let second = one
+        .get(format!("{path}&pagination_token={next}"))
+        .assert_status(200);
     assert_eq!(texts(&second, "id"), [one.id.as_str()]);
     let back = second["meta"]["previous_token"].as_str().unwrap();
-    let back = one.get(format!("{path}&pagination_token={back}")).is(200);
+    let back = one
+        .get(format!("{path}&pagination_token={back}"))
+        .assert_status(200);
     assert_eq!(texts(&back, "id"), [three.id.as_str(), &two.id]);
     // A token serves the walk that gave it.
     let other = list_of(&owner, "Others", false);
     one.get(format!(
         "/2/lists/{other}/members?max_results=2&pagination_token={next}"
     ))
-    .is_problem(400, "invalid-request");
+    .assert_problem(400, "invalid-request");
 
     let memberships = format!("/2/users/{}/list_memberships", one.id);
     add(&owner, &other, &one);
@@ -191,30 +204,33 @@ fn members_and_followers_are_listed_and_counted() {
     let paged = format!("{memberships}?max_results=1");
     assert_eq!(walk(&two, &paged, "id"), [other.as_str(), &id]);
     let removed = owner.delete(format!("/2/lists/{id}/members/{}", one.id));
-    assert_eq!(removed.is(200), json!({ "data": { "is_member": false } }));
+    assert_eq!(
+        removed.assert_status(200),
+        json!({ "data": { "is_member": false } })
+    );
     owner
         .delete(format!("/2/lists/{id}/members/{}", one.id))
-        .is(200);
+        .assert_status(200);
     assert_eq!(ids(&two, memberships), [other.as_str()]);
     assert_eq!((count("member_count"), listed(&one)), (3, 1));
 
     for reader in [&one, &two, &two] {
-        let followed = follow(reader, &id).is(200);
+        let followed = follow(reader, &id).assert_status(200);
         assert_eq!(followed, json!({ "data": { "following": true } }));
     }
-    follow(&one, &other).is(200);
+    follow(&one, &other).assert_status(200);
     assert_eq!(count("follower_count"), 2);
     let followers = format!("/2/lists/{id}/followers?max_results=1");
     assert_eq!(walk(&one, &followers, "id"), [two.id.as_str(), &one.id]);
     let followed = format!("/2/users/{}/followed_lists", one.id);
     assert_eq!(ids(&three, followed.as_str()), [other.as_str(), &id]);
     for _ in 0..2 {
-        let ended = one.delete(format!("{followed}/{id}")).is(200);
+        let ended = one.delete(format!("{followed}/{id}")).assert_status(200);
         assert_eq!(ended, json!({ "data": { "following": false } }));
     }
     assert_eq!(ids(&three, followed), [other.as_str()]);
     assert_eq!(count("follower_count"), 1);
-    let sound = server.cli(&["fsck"]).json();
+    let sound = server.run_cli(&["fsck"]).json();
     assert_eq!(sound["differences"], json!([]));
 }
 
@@ -230,10 +246,14 @@ fn a_private_list_is_there_for_its_owner_only() {
     for path in &looks {
         is_missing(&member.get(path.as_str()), &id);
         is_missing(&reader.get(path.as_str()), &id);
-        let app = Ask::get(path.as_str()).bearer(&owner.app.bearer);
-        is_missing(&shared().send(app), &id);
+        let app = TestRequest::get(path.as_str()).bearer(&owner.app.bearer);
+        is_missing(&shared_server().send(app), &id);
         assert!(
-            owner.get(path.as_str()).is(200).get("errors").is_none(),
+            owner
+                .get(path.as_str())
+                .assert_status(200)
+                .get("errors")
+                .is_none(),
             "{path}"
         );
     }
@@ -257,29 +277,29 @@ fn a_private_list_is_there_for_its_owner_only() {
         reader.delete(format!("{list}/members/{}", member.id)),
     ];
     for answer in acts {
-        let problem = answer.is_problem(404, "resource-not-found");
+        let problem = answer.assert_problem(404, "resource-not-found");
         assert_eq!(problem["resource_id"], id, "{problem}");
     }
     assert_eq!(
-        follow(&owner, &id).is_problem(403, "about:blank")["title"],
+        follow(&owner, &id).assert_problem(403, "about:blank")["title"],
         "Forbidden"
     );
-    pin(&owner, &id).is(200);
+    pin(&owner, &id).assert_status(200);
 
     // What was open goes out of sight with all that points to it.
-    follow(&reader, &open).is(200);
-    pin(&reader, &open).is(200);
-    put(&owner, &open, &json!({ "private": true })).is(200);
+    follow(&reader, &open).assert_status(200);
+    pin(&reader, &open).assert_status(200);
+    put(&owner, &open, &json!({ "private": true })).assert_status(200);
     assert_eq!(listed(&member), 0);
     assert!(ids(&reader, memberships.as_str()).is_empty());
     let mine = |name: &str| ids(&reader, format!("/2/users/{}/{name}", reader.id));
     assert!(mine("followed_lists").is_empty() && mine("pinned_lists").is_empty());
     let fields = format!("/2/lists/{open}?list.fields=follower_count,member_count,private");
-    let seen = owner.get(fields.as_str()).is(200);
+    let seen = owner.get(fields.as_str()).assert_status(200);
     assert_eq!(seen["data"]["follower_count"], 0);
     assert_eq!(seen["data"]["member_count"], 1);
     is_missing(&reader.get(fields), &open);
-    put(&owner, &open, &json!({ "private": false })).is(200);
+    put(&owner, &open, &json!({ "private": false })).assert_status(200);
     assert_eq!(listed(&member), 1);
     assert_eq!(ids(&reader, memberships), [open.as_str()]);
 }
@@ -296,32 +316,40 @@ fn only_its_owner_changes_a_list_and_nobody_adds_whom_they_may_not() {
         other.delete(format!("{members}/{}", owner.id)),
     ];
     for answer in acts {
-        answer.is_problem(403, "about:blank");
+        answer.assert_problem(403, "about:blank");
     }
-    shared()
-        .import(&[json!({ "kind": "block", "from": shy.id, "to": owner.id })])
-        .well();
+    shared_server()
+        .import_lines(&[json!({ "kind": "block", "from": shy.id, "to": owner.id })])
+        .assert_success();
     owner
         .post(members.as_str(), &json!({ "user_id": shy.id }))
-        .is_code(403, 136);
+        .assert_legacy_code(403, 136);
     let unknown = owner.post(members.as_str(), &json!({ "user_id": "17" }));
-    let problem = unknown.is_problem(404, "resource-not-found");
+    let problem = unknown.assert_problem(404, "resource-not-found");
     assert_eq!(problem["detail"], "Could not find user with user_id: [17].");
     // Members need not agree, and are on it for all others.
     add(&owner, &id, &other);
     assert_eq!(ids(&shy, members.as_str()), [other.id.as_str()]);
     // Somebody who is suspended is not shown, and their lists are not there.
-    shared().cli(&["user", "suspend", &other.id]).well();
+    shared_server()
+        .run_cli(&["user", "suspend", &other.id])
+        .assert_success();
     assert!(ids(&shy, members.as_str()).is_empty());
     owner
         .post(members.as_str(), &json!({ "user_id": other.id }))
-        .is(403);
-    shared().cli(&["user", "restore", &other.id]).well();
-    shared().cli(&["user", "suspend", &owner.id]).well();
+        .assert_status(403);
+    shared_server()
+        .run_cli(&["user", "restore", &other.id])
+        .assert_success();
+    shared_server()
+        .run_cli(&["user", "suspend", &owner.id])
+        .assert_success();
     is_missing(&shy.get(format!("/2/lists/{id}")), &id);
     let memberships = format!("/2/users/{}/list_memberships", other.id);
     assert!(ids(&shy, memberships.as_str()).is_empty());
-    shared().cli(&["user", "restore", &owner.id]).well();
+    shared_server()
+        .run_cli(&["user", "restore", &owner.id])
+        .assert_success();
     assert_eq!(ids(&shy, memberships), [id.as_str()]);
 }
 
@@ -329,7 +357,7 @@ fn only_its_owner_changes_a_list_and_nobody_adds_whom_they_may_not() {
 fn what_is_not_right_about_a_list_is_refused_whole() {
     let owner = person("owner");
     let at_most = json!({ "name": "é".repeat(25), "description": "d".repeat(100) });
-    owner.post("/2/lists", &at_most).is(201);
+    owner.post("/2/lists", &at_most).assert_status(201);
     let wrong = [
         json!({}),
         json!({ "name": "" }),
@@ -346,14 +374,14 @@ fn what_is_not_right_about_a_list_is_refused_whole() {
     for body in &wrong {
         owner
             .post("/2/lists", body)
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
     let theirs = format!("/2/users/{}/owned_lists", owner.id);
     let id = ids(&owner, theirs.as_str());
     assert_eq!(id.len(), 1, "nothing partial is stored");
     let list = &id[0];
     for body in wrong.iter().skip(1).chain([&json!({})]) {
-        put(&owner, list, body).is_problem(400, "invalid-request");
+        put(&owner, list, body).assert_problem(400, "invalid-request");
     }
     for body in [
         json!({}),
@@ -362,17 +390,17 @@ fn what_is_not_right_about_a_list_is_refused_whole() {
     ] {
         owner
             .post(format!("/2/lists/{list}/members"), &body)
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
     owner
         .get("/2/lists/abc")
-        .says(400, "The `id` query parameter value [abc] is not valid");
+        .assert_error(400, "The `id` query parameter value [abc] is not valid");
     owner
         .get(format!("/2/lists/{list}?list.fields=age"))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     owner
         .get(format!("/2/lists/{list}/members?max_results=101"))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     is_missing(
         &owner.get("/2/lists/9223372036854775807"),
         "9223372036854775807",
@@ -390,15 +418,15 @@ fn one_follows_and_pins_for_oneself_only() {
             "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
             other.id, owner.id
         );
-        foreign.says(400, &sentence);
+        foreign.assert_error(400, &sentence);
         let mine = path.replace(&other.id, &owner.id);
         owner
             .post(mine.as_str(), &json!({ "list_id": "9223372036854775807" }))
-            .is_problem(404, "resource-not-found");
+            .assert_problem(404, "resource-not-found");
         let absent = owner.delete(format!("{mine}/9223372036854775807"));
-        assert_eq!(absent.is(200)["data"][key], false);
+        assert_eq!(absent.assert_status(200)["data"][key], false);
     }
-    let unknown = owner.get("/2/users/17/owned_lists").is(200);
+    let unknown = owner.get("/2/users/17/owned_lists").assert_status(200);
     assert_eq!(
         unknown["errors"][0]["detail"],
         "Could not find user with id: [17]."
@@ -412,74 +440,80 @@ fn at_most_five_lists_are_pinned() {
         .map(|number| list_of(&owner, &format!("List {number}"), false))
         .collect();
     for list in &lists[..5] {
-        let pinned = pin(&reader, list).is(200);
+        let pinned = pin(&reader, list).assert_status(200);
         assert_eq!(pinned, json!({ "data": { "pinned": true } }));
     }
-    pin(&reader, &lists[0]).is(200);
-    pin(&reader, &lists[5]).is_problem(403, "about:blank");
+    pin(&reader, &lists[0]).assert_status(200);
+    pin(&reader, &lists[5]).assert_problem(403, "about:blank");
     let path = format!("/2/users/{}/pinned_lists", reader.id);
-    let unpinned = reader.delete(format!("{path}/{}", lists[1])).is(200);
+    let unpinned = reader
+        .delete(format!("{path}/{}", lists[1]))
+        .assert_status(200);
     assert_eq!(unpinned, json!({ "data": { "pinned": false } }));
-    pin(&reader, &lists[5]).is(200);
+    pin(&reader, &lists[5]).assert_status(200);
     let body = reader
         .get(format!("{path}?list.fields=owner_id&expansions=owner_id"))
-        .is(200);
+        .assert_status(200);
     assert_eq!(
         texts(&body, "id"),
         [5, 4, 3, 2, 0].map(|number: usize| lists[number].clone())
     );
     assert_eq!(body["meta"]["result_count"], 5);
     assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 1);
-    owner.get(path).is_problem(400, "invalid-request");
+    owner.get(path).assert_problem(400, "invalid-request");
 }
 
 #[test]
 fn a_list_shows_what_its_members_post() {
     let [owner, one, two, reader] = ["owner", "one", "two", "reader"].map(person);
-    let shy = shared().person_with("shy", &["--protected"]);
+    let shy = shared_server().new_user_with("shy", &["--protected"]);
     let id = list_of(&owner, "Timeline", false);
     let path = format!("/2/lists/{id}/posts");
-    let said = |viewer: &Person<'_>| texts(&viewer.get(path.as_str()).is(200), "text");
-    let empty = reader.get(path.as_str()).is(200);
+    let said = |viewer: &TestUser<'_>| texts(&viewer.get(path.as_str()).assert_status(200), "text");
+    let empty = reader.get(path.as_str()).assert_status(200);
     assert_eq!(empty, json!({ "meta": { "result_count": 0 } }));
-    let before = one.says("Before");
+    let before = one.publish_text("Before");
     for member in [&one, &two, &shy] {
         add(&owner, &id, member);
     }
     assert_eq!(said(&reader), ["Before"]);
     let reply = json!({ "text": "Answer", "reply": { "in_reply_to_post_id": before } });
-    two.publish(&reply).is(201);
-    let gone = one.says("Gone soon");
-    reader.says("Not on the list");
-    shy.says("Among friends");
-    owner.follows(&[&shy]);
+    two.create_post(&reply).assert_status(201);
+    let gone = one.publish_text("Gone soon");
+    reader.publish_text("Not on the list");
+    shy.publish_text("Among friends");
+    owner.import_follows(&[&shy]);
     assert_eq!(said(&reader), ["Gone soon", "Answer", "Before"]);
     assert_eq!(
         said(&owner),
         ["Among friends", "Gone soon", "Answer", "Before"]
     );
-    one.delete(format!("/2/posts/{gone}")).is(200);
+    one.delete(format!("/2/posts/{gone}")).assert_status(200);
     // Muting is no reason to leave out what one has on a list; being blocked is.
-    shared()
-        .import(&[
+    shared_server()
+        .import_lines(&[
             json!({ "kind": "mute", "from": reader.id, "to": one.id }),
             json!({ "kind": "block", "from": two.id, "to": reader.id }),
         ])
-        .well();
+        .assert_success();
     assert_eq!(said(&reader), ["Before"]);
     let full = format!("{path}?expansions=author_id&post.fields=created_at&user.fields=verified");
-    let full = owner.get(full).is(200);
+    let full = owner.get(full).assert_status(200);
     assert_eq!(full["includes"]["users"].as_array().unwrap().len(), 3);
     assert_eq!(full["data"][0]["author_id"], shy.id);
     owner
         .delete(format!("/2/lists/{id}/members/{}", one.id))
-        .is(200);
+        .assert_status(200);
     assert!(said(&reader).is_empty());
     add(&owner, &id, &one);
     assert_eq!(said(&reader), ["Before"]);
-    shared().cli(&["user", "suspend", &one.id]).well();
+    shared_server()
+        .run_cli(&["user", "suspend", &one.id])
+        .assert_success();
     assert!(said(&reader).is_empty());
-    shared().cli(&["user", "restore", &one.id]).well();
+    shared_server()
+        .run_cli(&["user", "restore", &one.id])
+        .assert_success();
     assert_eq!(said(&reader), ["Before"]);
 }
 
@@ -491,17 +525,17 @@ fn a_lists_timeline_is_walked_without_repeat_or_gap_while_members_post() {
     add(&owner, &id, &two);
     let mut there = Vec::new();
     for number in 0..6 {
-        there.insert(0, one.says(&format!("One {number}")));
-        there.insert(0, two.says(&format!("Two {number}")));
+        there.insert(0, one.publish_text(&format!("One {number}")));
+        there.insert(0, two.publish_text(&format!("Two {number}")));
     }
     let path = format!("/2/lists/{id}/tweets?max_results=5");
     let (mut walked, mut token, mut pages) = (Vec::new(), String::new(), 0);
     loop {
-        let page = owner.get(format!("{path}{token}")).is(200);
+        let page = owner.get(format!("{path}{token}")).assert_status(200);
         walked.extend(texts(&page, "id"));
         pages += 1;
         assert_eq!(page["meta"].get("previous_token").is_some(), pages > 1);
-        two.says(&format!("Meanwhile {pages}"));
+        two.publish_text(&format!("Meanwhile {pages}"));
         match page["meta"]["next_token"].as_str() {
             Some(next) => token = format!("&pagination_token={next}"),
             None => break,
@@ -515,9 +549,9 @@ fn posts_that_an_import_brings_later_stand_in_their_place() {
     let (owner, one) = (person("owner"), person("one"));
     let id = list_of(&owner, "Timeline", false);
     add(&owner, &id, &one);
-    one.says("Now");
+    one.publish_text("Now");
     let path = format!("/2/lists/{id}/posts");
-    let said = || texts(&owner.get(path.as_str()).is(200), "text");
+    let said = || texts(&owner.get(path.as_str()).assert_status(200), "text");
     assert_eq!(said(), ["Now"]);
     let at = 1_500_000_000_000_i64;
     let old = ((at - 1_288_834_974_657) << 22).to_string();
@@ -525,6 +559,6 @@ fn posts_that_an_import_brings_later_stand_in_their_place() {
         "kind": "post", "id": old, "author": one.id, "text": "Long ago",
         "created_at_ms": at, "lang": "en",
     });
-    shared().import(&[line]).well();
+    shared_server().import_lines(&[line]).assert_success();
     assert_eq!(said(), ["Now", "Long ago"]);
 }

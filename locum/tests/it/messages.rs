@@ -2,18 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Ask, Person, Server, encode, shared};
+use crate::harness::{
+    TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server,
+};
 use crate::media::{at_once, path_of, samples};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
-fn people<const N: usize>(names: [&str; N]) -> [Person<'static>; N] {
+fn people<const N: usize>(names: [&str; N]) -> [TestUser<'static>; N] {
     names.map(person)
 }
 
-fn to(other: &Person<'_>) -> String {
+fn to(other: &TestUser<'_>) -> String {
     format!("/2/dm_conversations/with/{}/messages", other.id)
 }
 
@@ -23,13 +25,13 @@ fn in_(conversation: &str) -> String {
 
 /// Sends a text; the conversation and the event.
 #[track_caller]
-fn write(from: &Person<'_>, path: &str, text: &str) -> (String, String) {
+fn write(from: &TestUser<'_>, path: &str, text: &str) -> (String, String) {
     sent(&from.post(path, &json!({ "text": text })))
 }
 
 #[track_caller]
-fn sent(answer: &Answer) -> (String, String) {
-    let data = answer.is(201)["data"].clone();
+fn sent(answer: &TestResponse) -> (String, String) {
+    let data = answer.assert_status(201)["data"].clone();
     assert_eq!(data.as_object().unwrap().len(), 2, "{data}");
     let text = |name: &str| data[name].as_str().unwrap().to_owned();
     (text("dm_conversation_id"), text("dm_event_id"))
@@ -37,8 +39,8 @@ fn sent(answer: &Answer) -> (String, String) {
 
 /// The ids that a list holds, each page asked for by the token before.
 #[track_caller]
-fn listed(viewer: &Person<'_>, path: &str) -> Vec<String> {
-    let body = viewer.get(path).is(200);
+fn listed(viewer: &TestUser<'_>, path: &str) -> Vec<String> {
+    let body = viewer.get(path).assert_status(200);
     let data = body["data"].as_array().cloned().unwrap_or_default();
     assert_eq!(body["meta"]["result_count"], data.len(), "{body}");
     let ids = data
@@ -47,7 +49,7 @@ fn listed(viewer: &Person<'_>, path: &str) -> Vec<String> {
     ids.collect()
 }
 
-fn pair(one: &Person<'_>, other: &Person<'_>) -> String {
+fn pair(one: &TestUser<'_>, other: &TestUser<'_>) -> String {
     let mut ids = [&one.id, &other.id].map(|id| id.parse::<i64>().unwrap());
     ids.sort_unstable();
     format!("{}-{}", ids[0], ids[1])
@@ -55,18 +57,20 @@ fn pair(one: &Person<'_>, other: &Person<'_>) -> String {
 
 #[track_caller]
 fn message(args: &[&str]) -> Value {
-    shared().cli(&[&["message"], args].concat()).json()
+    shared_server()
+        .run_cli(&[&["message"], args].concat())
+        .json()
 }
 
 #[track_caller]
 fn refused(args: &[&str], word: &str) {
-    let ran = shared().cli(&[&["message"], args].concat());
+    let ran = shared_server().run_cli(&[&["message"], args].concat());
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.err.contains(word), "{word:?}: {ran:?}");
+    assert!(ran.stderr.contains(word), "{word:?}: {ran:?}");
 }
 
 #[track_caller]
-fn begin(from: &Person<'_>, others: &[&Person<'_>], text: &str) -> (String, String) {
+fn begin(from: &TestUser<'_>, others: &[&TestUser<'_>], text: &str) -> (String, String) {
     let ids: Vec<&str> = others.iter().map(|other| other.id.as_str()).collect();
     sent(&from.post("/2/dm_conversations", &group_of(&ids, text)))
 }
@@ -80,7 +84,7 @@ const ALL: &str = "/2/dm_events";
 #[test]
 fn two_write_to_each_other_and_see_the_same() {
     let [ada, bob] = people(["ada", "bob"]);
-    let post = bob.says("Worth a link");
+    let post = bob.publish_text("Worth a link");
     let text = format!(
         "Look & <see> @{} #tag https://example.org/b/status/{post}",
         bob.username
@@ -98,7 +102,7 @@ fn two_write_to_each_other_and_see_the_same() {
         let with = format!("/2/dm_conversations/with/{}/dm_events", other.id);
         assert_eq!(listed(viewer, &with), newest_first);
     }
-    let plain = bob.get(format!("/2/dm_events/{second}")).is(200);
+    let plain = bob.get(format!("/2/dm_events/{second}")).assert_status(200);
     assert_eq!(
         plain,
         json!({ "data": { "id": second, "event_type": "MessageCreate", "text": "Thanks" } })
@@ -109,7 +113,7 @@ fn two_write_to_each_other_and_see_the_same() {
     let whole = bob.get(format!(
         "/2/dm_events/{first}?dm_event.fields={fields}&expansions={expansions}&tweet.fields=author_id"
     ));
-    let whole = whole.is(200);
+    let whole = whole.assert_status(200);
     let data = &whole["data"];
     let escaped = text
         .replace('&', "&amp;")
@@ -129,10 +133,10 @@ fn two_write_to_each_other_and_see_the_same() {
     let other = ada.get(format!(
         "/2/dm_events/{first}?dm_event.fields=referenced_posts&expansions=referenced_posts"
     ));
-    let other = other.is(200);
+    let other = other.assert_status(200);
     assert_eq!(other["data"]["referenced_posts"], json!([{ "id": post }]));
     assert_eq!(other["includes"]["posts"][0]["id"], post);
-    ada.signed(Ask::get(ALL)).is(200);
+    ada.send_signed(TestRequest::get(ALL)).assert_status(200);
 }
 
 /// What is not a caller's answers as what was never there, to the letter.
@@ -143,29 +147,33 @@ fn nobody_else_learns_that_there_is_a_conversation() {
     let (group, said) = begin(&ada, &[&bob, &fay], "For us only");
     let unknown = "1234567890123456789";
     let nobody = format!("1-{}", ada.id);
-    let same = |real: &str, false_: &str, ask: &dyn Fn(&str) -> Ask| {
+    let same = |real: &str, false_: &str, ask: &dyn Fn(&str) -> TestRequest| {
         let (real_answer, false_answer) = (eve.send(ask(real)), eve.send(ask(false_)));
         assert_eq!(real_answer.status, false_answer.status);
-        let plain = |answer: &Answer, id: &str| answer.text().replace(id, "ID");
+        let plain = |answer: &TestResponse, id: &str| answer.text().replace(id, "ID");
         assert_eq!(plain(&real_answer, real), plain(&false_answer, false_));
         assert!(real_answer.json().get("data").is_none());
     };
     for id in [&event, &said] {
-        same(id, unknown, &|id| Ask::get(format!("/2/dm_events/{id}")));
-        same(id, unknown, &|id| Ask::delete(format!("/2/dm_events/{id}")));
+        same(id, unknown, &|id| {
+            TestRequest::get(format!("/2/dm_events/{id}"))
+        });
+        same(id, unknown, &|id| {
+            TestRequest::delete(format!("/2/dm_events/{id}"))
+        });
     }
     for (real, false_) in [(&two, nobody.as_str()), (&group, unknown)] {
         same(real, false_, &|name| {
-            Ask::get(format!("/2/dm_conversations/{name}/dm_events"))
+            TestRequest::get(format!("/2/dm_conversations/{name}/dm_events"))
         });
         same(real, false_, &|name| {
-            Ask::post(in_(name)).json(&json!({ "text": "Me too" }))
+            TestRequest::post(in_(name)).json(&json!({ "text": "Me too" }))
         });
     }
     eve.post(in_(&two), &json!({ "text": "x" }))
-        .is_problem(404, "resource-not-found");
+        .assert_problem(404, "resource-not-found");
     eve.delete(format!("/2/dm_events/{event}"))
-        .is_problem(404, "resource-not-found");
+        .assert_problem(404, "resource-not-found");
     assert!(listed(&eve, ALL).is_empty());
     // Their own with either is empty, not theirs.
     let with = format!("/2/dm_conversations/with/{}/dm_events", ada.id);
@@ -176,18 +184,22 @@ fn nobody_else_learns_that_there_is_a_conversation() {
     let (low, high) = two.split_once('-').unwrap();
     let turned = ada.get(format!("/2/dm_conversations/{high}-{low}/dm_events"));
     assert_eq!(
-        turned.is(200)["errors"][0]["resource_type"],
+        turned.assert_status(200)["errors"][0]["resource_type"],
         "dm_conversation"
     );
-    let stranger = eve.get("/2/dm_conversations/with/1/dm_events").is(200);
+    let stranger = eve
+        .get("/2/dm_conversations/with/1/dm_events")
+        .assert_status(200);
     assert_eq!(stranger["errors"][0]["resource_type"], "user");
     for app_only in [ALL, &format!("/2/dm_events/{event}")] {
-        shared()
-            .send(Ask::get(app_only).bearer(&ada.app.bearer))
-            .is_problem(403, "unsupported-authentication");
+        shared_server()
+            .send(TestRequest::get(app_only).bearer(&ada.app.bearer))
+            .assert_problem(403, "unsupported-authentication");
     }
-    let narrow = ada.token(&["--scopes", "tweet.read users.read"]);
-    shared().send(Ask::get(ALL).bearer(&narrow)).is(403);
+    let narrow = ada.new_token(&["--scopes", "tweet.read users.read"]);
+    shared_server()
+        .send(TestRequest::get(ALL).bearer(&narrow))
+        .assert_status(403);
     assert_eq!(listed(&ada, ALL).len(), 3);
 }
 
@@ -201,7 +213,7 @@ fn a_group_is_begun_joined_and_left() {
         "{group}"
     );
     let list = format!("/2/dm_conversations/{group}/dm_events");
-    let seen = |viewer: &Person<'_>| viewer.get(&list).is(200)["data"].clone();
+    let seen = |viewer: &TestUser<'_>| viewer.get(&list).assert_status(200)["data"].clone();
     let events = seen(&bob);
     assert_eq!(events[0]["id"], first);
     assert_eq!(events[0]["event_type"], "MessageCreate");
@@ -223,7 +235,7 @@ fn a_group_is_begun_joined_and_left() {
     let joined = dan.get(format!(
         "{list}?dm_event.fields=sender_id&expansions=participant_ids"
     ));
-    let joined = joined.is(200);
+    let joined = joined.assert_status(200);
     assert_eq!(
         joined["meta"]["result_count"], 1,
         "nothing from before: {joined}"
@@ -231,7 +243,7 @@ fn a_group_is_begun_joined_and_left() {
     assert_eq!(joined["data"][0]["participant_ids"], json!([dan.id]));
     assert_eq!(joined["data"][0]["sender_id"], bob.id);
     assert_eq!(joined["includes"]["users"][0]["id"], dan.id);
-    dan.get(format!("/2/dm_events/{first}")).is(200)["errors"][0]
+    dan.get(format!("/2/dm_events/{first}")).assert_status(200)["errors"][0]
         .as_object()
         .unwrap();
     let (_, second) = write(&dan, &in_(&group), "Hello");
@@ -241,9 +253,9 @@ fn a_group_is_begun_joined_and_left() {
     assert_eq!(message(&["leave", &group, &bob.id])["changed"], true);
     assert_eq!(message(&["leave", &group, &bob.id])["changed"], false);
     bob.post(in_(&group), &json!({ "text": "x" }))
-        .is_problem(404, "resource-not-found");
+        .assert_problem(404, "resource-not-found");
     assert!(listed(&bob, ALL).is_empty());
-    assert!(bob.get(&list).is(200).get("data").is_none());
+    assert!(bob.get(&list).assert_status(200).get("data").is_none());
     let left = &seen(&cid)[0];
     assert_eq!(left["event_type"], "ParticipantsLeave");
     assert_eq!(left["participant_ids"], json!([bob.id]));
@@ -264,35 +276,37 @@ fn a_group_is_begun_joined_and_left() {
 #[test]
 fn who_may_write_to_whom_is_what_their_profile_says() {
     let [me, other] = people(["me", "other"]);
-    let takes = |of: &Person<'_>, by: &Person<'_>| {
+    let takes = |of: &TestUser<'_>, by: &TestUser<'_>| {
         let path = format!("/2/users/{}?user.fields=receives_your_dm", of.id);
-        by.get(path).is(200)["data"]["receives_your_dm"].clone()
+        by.get(path).assert_status(200)["data"]["receives_your_dm"].clone()
     };
-    let attempt = |from: &Person<'_>, at: &Person<'_>| from.post(to(at), &json!({ "text": "Hi" }));
-    let closed = |from: &Person<'_>, at: &Person<'_>| {
+    let attempt =
+        |from: &TestUser<'_>, at: &TestUser<'_>| from.post(to(at), &json!({ "text": "Hi" }));
+    let closed = |from: &TestUser<'_>, at: &TestUser<'_>| {
         let answer = attempt(from, at);
-        answer.says(403, "You cannot send messages to this user.");
-        answer.is_code(403, 349);
+        answer.assert_error(403, "You cannot send messages to this user.");
+        answer.assert_legacy_code(403, 349);
     };
-    let act = |who: &Person<'_>, path: String| who.send(Ask::post(path)).is(200);
+    let act =
+        |who: &TestUser<'_>, path: String| who.send(TestRequest::post(path)).assert_status(200);
     closed(&me, &me);
     act(&other, format!("/2/users/{}/dm/block", me.id));
     assert_eq!(takes(&other, &me), false);
     closed(&me, &other);
-    attempt(&other, &me).is(201);
+    attempt(&other, &me).assert_status(201);
     act(&other, format!("/2/users/{}/dm/unblock", me.id));
-    attempt(&me, &other).is(201);
+    attempt(&me, &other).assert_status(201);
     message(&["close", &other.id]);
     assert_eq!(takes(&other, &me), false);
     closed(&me, &other);
-    other.follows(&[&me]);
+    other.import_follows(&[&me]);
     assert_eq!(takes(&other, &me), true);
-    attempt(&me, &other).is(201);
+    attempt(&me, &other).assert_status(201);
     message(&["open", &other.id]);
-    let block = |who: &Person<'_>, whom: &Person<'_>| {
+    let block = |who: &TestUser<'_>, whom: &TestUser<'_>| {
         let path = format!("/2/users/{}/blocking", who.id);
         who.post(path, &json!({ "target_user_id": whom.id }))
-            .is(200);
+            .assert_status(200);
     };
     block(&other, &me);
     assert_eq!(takes(&other, &me), false);
@@ -303,20 +317,22 @@ fn who_may_write_to_whom_is_what_their_profile_says() {
     // A group takes in nobody who takes no messages; in one, a block keeps a message from reaching.
     let ids = [third.id.as_str(), other.id.as_str()];
     me.post("/2/dm_conversations", &group_of(&ids, "Hi"))
-        .is_code(403, 349);
+        .assert_legacy_code(403, 349);
     assert!(listed(&third, ALL).is_empty());
     let (group, _) = begin(&me, &[&third, &fourth], "Hi");
     block(&third, &me);
     let (_, unheard) = write(&me, &in_(&group), "Are you there?");
     assert_eq!(listed(&fourth, ALL)[0], unheard);
     assert!(!listed(&third, ALL).contains(&unheard));
-    shared().cli(&["user", "suspend", &fourth.id]).well();
-    attempt(&me, &fourth).is_code(403, 63);
+    shared_server()
+        .run_cli(&["user", "suspend", &fourth.id])
+        .assert_success();
+    attempt(&me, &fourth).assert_legacy_code(403, 63);
     me.post(
         "/2/dm_conversations/with/1/messages",
         &json!({ "text": "x" }),
     )
-    .is_problem(404, "resource-not-found");
+    .assert_problem(404, "resource-not-found");
 }
 
 #[test]
@@ -326,16 +342,18 @@ fn what_one_removes_the_others_keep() {
     let (_, second) = write(&ada, &to(&bob), "Two");
     let target = format!("/2/dm_events/{first}");
     assert_eq!(
-        ada.delete(&target).is(200),
+        ada.delete(&target).assert_status(200),
         json!({ "data": { "deleted": true } })
     );
-    ada.delete(&target).is_problem(404, "resource-not-found");
-    assert!(ada.get(&target).is(200).get("data").is_none());
+    ada.delete(&target)
+        .assert_problem(404, "resource-not-found");
+    assert!(ada.get(&target).assert_status(200).get("data").is_none());
     assert_eq!(listed(&ada, ALL), std::slice::from_ref(&second));
-    assert_eq!(bob.get(&target).is(200)["data"]["text"], "One");
+    assert_eq!(bob.get(&target).assert_status(200)["data"]["text"], "One");
     assert_eq!(listed(&bob, ALL), [second, first]);
-    bob.delete(&target).is(200);
-    bob.delete(&target).is_problem(404, "resource-not-found");
+    bob.delete(&target).assert_status(200);
+    bob.delete(&target)
+        .assert_problem(404, "resource-not-found");
 }
 
 #[test]
@@ -356,7 +374,7 @@ fn pages_go_both_ways_and_kinds_are_told_apart() {
     assert_eq!(listed(&bob, &format!("{ALL}?{kinds}")), wanted);
     let page = |more: &str| {
         bob.get(format!("{ALL}?{kinds}&max_results=3{more}"))
-            .is(200)
+            .assert_status(200)
     };
     let ids = |body: &Value| -> Vec<String> {
         let data = body["data"].as_array().unwrap().iter();
@@ -384,33 +402,35 @@ fn pages_go_both_ways_and_kinds_are_told_apart() {
     let next = token(&page(""), "next_token").unwrap();
     let foreign = format!("?{kinds}&max_results=3&pagination_token={next}");
     ada.get(format!("{ALL}{foreign}"))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     bob.get(format!("/2/dm_conversations/{group}/dm_events{foreign}"))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     bob.get(format!("{ALL}?pagination_token={next}"))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
 }
 
 #[test]
 fn a_media_goes_to_the_readers_of_its_message_only() {
     let [ada, bob, eve] = people(["ada", "bob", "eve"]);
     let file = samples::png(40, 30);
-    let made = at_once(&ada, "dm_image", &file).is(200)["data"].clone();
+    let made = at_once(&ada, "dm_image", &file).assert_status(200)["data"].clone();
     let (id, key) = (
         made["id"].as_str().unwrap(),
         made["media_key"].as_str().unwrap(),
     );
     let attached = json!({ "attachments": [{ "media_id": id }] });
     bob.post(to(&ada), &attached)
-        .says(400, "Your media IDs are invalid.");
-    let own = ada.get(format!("/2/media/{key}?media.fields=url")).is(200);
+        .assert_error(400, "Your media IDs are invalid.");
+    let own = ada
+        .get(format!("/2/media/{key}?media.fields=url"))
+        .assert_status(200);
     let public = path_of(&own["data"]["url"]);
     let (_, event) = sent(&ada.post(to(&bob), &attached));
     let shown = bob.get(format!(
         "/2/dm_events/{event}?dm_event.fields=attachments&expansions=attachments.media_keys\
          &media.fields=url,width"
     ));
-    let shown = shown.is(200);
+    let shown = shown.assert_status(200);
     assert_eq!(shown["data"]["attachments"]["media_keys"], json!([key]));
     assert_eq!(shown["data"]["text"], "");
     let media = &shown["includes"]["media"][0];
@@ -425,20 +445,23 @@ fn a_media_goes_to_the_readers_of_its_message_only() {
         assert_eq!((answer.status, &answer.body), (200, &file));
         assert_eq!(answer.header("cache-control"), "private, max-age=3600");
     }
-    eve.get(&*path).is_problem(404, "resource-not-found");
-    shared().send(Ask::get(&*path)).is(401);
-    assert_eq!(shared().send(Ask::get(&*public)).status, 404);
-    let hidden = eve.get(format!("/2/media/{key}")).is(200);
+    eve.get(&*path).assert_problem(404, "resource-not-found");
+    shared_server()
+        .send(TestRequest::get(&*path))
+        .assert_status(401);
+    assert_eq!(shared_server().send(TestRequest::get(&*public)).status, 404);
+    let hidden = eve.get(format!("/2/media/{key}")).assert_status(200);
     assert!(hidden.get("data").is_none(), "{hidden}");
     bob.get(format!("/2/dm_conversations/media/{event}/1/x.png"))
-        .is_problem(404, "resource-not-found");
-    ada.delete(format!("/2/dm_events/{event}")).is(200);
-    ada.get(&*path).is_problem(404, "resource-not-found");
+        .assert_problem(404, "resource-not-found");
+    ada.delete(format!("/2/dm_events/{event}"))
+        .assert_status(200);
+    ada.get(&*path).assert_problem(404, "resource-not-found");
     assert_eq!(bob.get(&*path).status, 200, "the other keeps it");
     // Once it is posted as well, it is everyone's.
     let post = json!({ "text": "Now for all", "media": { "media_ids": [id] } });
-    ada.publish(&post).is(201);
-    assert_eq!(shared().send(Ask::get(&*public)).status, 200);
+    ada.create_post(&post).assert_status(201);
+    assert_eq!(shared_server().send(TestRequest::get(&*public)).status, 200);
 }
 
 #[test]
@@ -447,14 +470,14 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
     let [ada, bob, cid] = people(["ada", "bob", "cid"]);
     let long = "ä".repeat(10_000);
     let (conversation, event) = write(&ada, &to(&bob), &long);
-    let kept = bob.get(format!("/2/dm_events/{event}")).is(200);
+    let kept = bob.get(format!("/2/dm_events/{event}")).assert_status(200);
     assert_eq!(kept["data"]["text"], long);
     let over = ada.post(to(&bob), &json!({ "text": format!("{long}x") }));
-    over.says(
+    over.assert_error(
         403,
         "The text of your direct message is over the max character limit.",
     );
-    over.is_code(403, 354);
+    over.assert_legacy_code(403, 354);
     let two_media = json!({ "attachments": [{ "media_id": "1" }, { "media_id": "2" }] });
     for body in [
         json!({}),
@@ -473,26 +496,26 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
         json!("x"),
     ] {
         for path in [to(&bob), in_(&conversation)] {
-            ada.post(path, &body).is_problem(400, "invalid-request");
+            ada.post(path, &body).assert_problem(400, "invalid-request");
         }
         let group = json!({ "conversation_type": "Group",
                             "participant_ids": [bob.id, cid.id], "message": body });
         ada.post("/2/dm_conversations", &group)
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
     let many: Vec<String> = (1..=50).map(|id: i64| id.to_string()).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let (bob_id, cid_id) = (bob.id.as_str(), cid.id.as_str());
     let group = |ids: &[&str]| ada.post("/2/dm_conversations", &group_of(ids, "Hi"));
     for wrong in [&[][..], &[bob_id], &[bob_id, bob_id], &[bob_id, "x"], &many] {
-        group(wrong).is_problem(400, "invalid-request");
+        group(wrong).assert_problem(400, "invalid-request");
     }
-    group(&[bob_id, "1"]).is_problem(404, "resource-not-found");
+    group(&[bob_id, "1"]).assert_problem(404, "resource-not-found");
     for kind in [json!("group"), json!("OneToOne"), json!(null)] {
         let body = json!({ "conversation_type": kind, "participant_ids": [bob_id, cid_id],
                            "message": { "text": "Hi" } });
         ada.post("/2/dm_conversations", &body)
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
     for path in [
         "/2/dm_events/x".to_owned(),
@@ -503,13 +526,16 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
         format!("{ALL}?event_types="),
         format!("{ALL}?dm_event.fields=x"),
         format!("{ALL}?expansions=author_id"),
-        format!("{ALL}?pagination_token={}", encode("0123456789abcdef")),
+        format!(
+            "{ALL}?pagination_token={}",
+            percent_encode("0123456789abcdef")
+        ),
         format!("{ALL}?unknown=1"),
         "/2/dm_conversations/12/dm_events".to_owned(),
         "/2/dm_conversations/a-b/dm_events".to_owned(),
         "/2/dm_conversations/with/x/dm_events".to_owned(),
     ] {
-        ada.get(path).is_problem(400, "invalid-request");
+        ada.get(path).assert_problem(400, "invalid-request");
     }
     assert_eq!(listed(&bob, ALL), [event]);
     assert!(listed(&cid, ALL).is_empty());
@@ -517,16 +543,16 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
 
 #[test]
 fn a_group_is_full_with_fifty() {
-    let server = shared();
+    let server = shared_server();
     let ada = person("ada");
     let lines: Vec<Value> = (0..50)
         .map(|number| {
-            let name = format!("crowd{}x{number}", crate::harness::fresh());
+            let name = format!("crowd{}x{number}", crate::harness::unique_number());
             json!({ "kind": "user", "username": name, "name": name,
                     "id": (9_000_000 + number).to_string() })
         })
         .collect();
-    server.import(&lines).well();
+    server.import_lines(&lines).assert_success();
     let ids: Vec<String> = (0..50)
         .map(|number| (9_000_000 + number).to_string())
         .collect();
@@ -539,7 +565,7 @@ fn a_group_is_full_with_fifty() {
         message(&["join", &group, ids[49], "--by", &ada.id])["changed"],
         true
     );
-    server.cli(&["fsck"]).well();
+    server.run_cli(&["fsck"]).assert_success();
 }
 
 #[test]
@@ -571,26 +597,30 @@ fn reading_and_typing_are_noted() {
 
 #[test]
 fn what_is_older_than_thirty_days_is_not_in_the_list_of_all() {
-    let mut server = Server::start(&[]);
+    let mut server = TestServer::start(&[]);
     let (old, conversation, recent, token);
     {
-        let (one, other) = (server.person("ada"), server.person("bob"));
+        let (one, other) = (server.new_user("ada"), server.new_user("bob"));
         old = write(&one, &to(&other), "Old canary").1;
         recent = write(&one, &to(&other), "New").1;
         conversation = pair(&one, &other);
         token = one.token.clone();
     }
-    assert!(!server.logged().contains("canary") && !server.said().contains("canary"));
+    assert!(!server.stderr().contains("canary") && !server.stdout().contains("canary"));
     server.stop();
     let id: i64 = old.parse().unwrap();
     let back = |days: i64| id - ((days * 24 * 3600 * 1000 + 5_000) << 22);
     let earlier = back(30);
-    server.sql(&format!(
+    server.run_sql(&format!(
         "UPDATE dm_event SET id = {earlier} WHERE id = {id}; \
          UPDATE dm_inbox SET event_id = {earlier} WHERE event_id = {id};"
     ));
-    server.start_again();
-    let get = |path: String| server.send(Ask::get(path).bearer(&token)).is(200);
+    server.restart();
+    let get = |path: String| {
+        server
+            .send(TestRequest::get(path).bearer(&token))
+            .assert_status(200)
+    };
     let all = get(ALL.to_owned());
     assert_eq!(all["meta"]["result_count"], 1);
     assert_eq!(all["data"][0]["id"], recent);
@@ -601,5 +631,5 @@ fn what_is_older_than_thirty_days_is_not_in_the_list_of_all() {
         get(format!("/2/dm_events/{earlier}"))["data"]["text"],
         "Old canary"
     );
-    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
 }

@@ -2,30 +2,32 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, encode, fresh, shared};
+use crate::harness::{TestRequest, TestUser, percent_encode, shared_server, unique_number};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 /// A word that no other test has.
 fn word(start: &str) -> String {
-    format!("{start}{}", fresh())
+    format!("{start}{}", unique_number())
 }
 
 fn refresh() {
-    shared().cli(&["news", "refresh"]).well();
+    shared_server()
+        .run_cli(&["news", "refresh"])
+        .assert_success();
 }
 
 const FIELDS: &str = "news.fields=category,cluster_posts_results,contexts,disclaimer,hook,id,\
                       keywords,name,summary,updated_at";
 
 #[track_caller]
-fn search(reader: &Person<'_>, query: &str, more: &str) -> Value {
-    let query = encode(query);
+fn search(reader: &TestUser<'_>, query: &str, more: &str) -> Value {
+    let query = percent_encode(query);
     reader
         .get(format!("/2/news/search?query={query}&{FIELDS}{more}"))
-        .is(200)
+        .assert_status(200)
 }
 
 fn ids(page: &Value) -> Vec<&str> {
@@ -39,19 +41,19 @@ fn ids(page: &Value) -> Vec<&str> {
 fn a_story_is_made_from_what_several_write_about() {
     let tag = word("Flood");
     let [one, two, three, reader] = ["one", "two", "three", "reader"].map(person);
-    let hidden = shared().person_with("hidden", &["--protected"]);
-    let central = one.says(&format!(
+    let hidden = shared_server().new_user_with("hidden", &["--protected"]);
+    let central = one.publish_text(&format!(
         "The river has left its bed near the old bridge. #{tag} @{}",
         two.username
     ));
     refresh();
     assert_eq!(ids(&search(&reader, &tag, "")), [""; 0], "one is not many");
-    let second = two.says(&format!(
+    let second = two.publish_text(&format!(
         "The old bridge is closed, the river is too high #{tag} $RAIN https://example.com/river"
     ));
-    two.says(&format!("Nothing to add #{tag}"));
-    let third = three.says(&format!("Our street by the river is under water #{tag}"));
-    let secret = hidden.says(&format!("Secret words about the river #{tag}"));
+    two.publish_text(&format!("Nothing to add #{tag}"));
+    let third = three.publish_text(&format!("Our street by the river is under water #{tag}"));
+    let secret = hidden.publish_text(&format!("Secret words about the river #{tag}"));
     refresh();
     let page = search(&reader, &tag.to_lowercase(), "");
     assert_eq!(page["meta"], json!({ "result_count": 1 }));
@@ -96,16 +98,19 @@ fn a_story_is_made_from_what_several_write_about() {
         .get(format!(
             "/2/news/{id}?news.fields=name,summary,contexts,cluster_posts_results,last_updated_at_ms"
         ))
-        .is(200);
+        .assert_status(200);
     assert_eq!(older["data"]["rest_id"], id);
     assert_eq!(older["data"]["last_updated_at_ms"], story["updated_at"]);
-    let signed = reader.signed(Ask::get(format!("/2/news/{id}")));
-    assert_eq!(signed.is(200)["data"].as_object().unwrap().len(), 2);
+    let signed = reader.send_signed(TestRequest::get(format!("/2/news/{id}")));
+    assert_eq!(
+        signed.assert_status(200)["data"].as_object().unwrap().len(),
+        2
+    );
     // Nothing changes while nothing is written; a new voice takes part.
     refresh();
     assert_eq!(search(&reader, &tag, "")["data"][0], story);
     let four = person("four");
-    let fourth = four.says(&format!("Also the bridge in the north #{tag}"));
+    let fourth = four.publish_text(&format!("Also the bridge in the north #{tag}"));
     refresh();
     let page = search(&reader, &tag, "");
     assert_eq!(ids(&page), [id], "still one story");
@@ -117,15 +122,17 @@ fn a_story_is_made_from_what_several_write_about() {
             .contains(&json!({ "post_id": fourth }))
     );
     // What nobody may see any more is gone at once, and with too few posts the story is.
-    three.delete(format!("/2/posts/{third}")).is(200);
+    three.delete(format!("/2/posts/{third}")).assert_status(200);
     let said = search(&reader, &tag, "")["data"][0].to_string();
     assert!(
         !said.contains("under water") && !said.contains(&third),
         "{said}"
     );
-    shared().cli(&["user", "suspend", &four.id]).well();
+    shared_server()
+        .run_cli(&["user", "suspend", &four.id])
+        .assert_success();
     assert_eq!(ids(&search(&reader, &tag, "")), [""; 0]);
-    let gone = reader.get(format!("/2/news/{id}")).is(200);
+    let gone = reader.get(format!("/2/news/{id}")).assert_status(200);
     assert_eq!(
         gone["errors"][0]["detail"],
         format!("Could not find news with id: [{id}].")
@@ -137,7 +144,7 @@ fn a_story_is_made_from_what_several_write_about() {
 fn operators_write_publish_and_delete_stories() {
     let (author, reader) = (person("author"), person("reader"));
     let word = word("Comet");
-    let post = author.says(&format!("Look up tonight #Sky{word}"));
+    let post = author.publish_text(&format!("Look up tonight #Sky{word}"));
     let create = [
         "news",
         "create",
@@ -153,20 +160,24 @@ fn operators_write_publish_and_delete_stories() {
         "--post",
         &post,
     ];
-    let draft = shared().cli(&[&create[..], &["--draft"]].concat()).json();
+    let draft = shared_server()
+        .run_cli(&[&create[..], &["--draft"]].concat())
+        .json();
     let id = draft["id"].as_str().unwrap();
     assert_eq!(draft["state"], "draft");
     assert!(
         reader
             .get(format!("/2/news/{id}"))
-            .is(200)
+            .assert_status(200)
             .get("data")
             .is_none()
     );
     assert_eq!(ids(&search(&reader, &word, "")), [""; 0]);
-    let published = shared().cli(&["news", "publish", id]).json();
+    let published = shared_server().run_cli(&["news", "publish", id]).json();
     assert_eq!(published["state"], "published");
-    shared().cli(&["news", "publish", id]).ends(1);
+    shared_server()
+        .run_cli(&["news", "publish", id])
+        .assert_exit_code(1);
     let page = search(&reader, &format!("comet {word} SCIENCE"), "");
     assert_eq!(ids(&page), [id]);
     let story = &page["data"][0];
@@ -177,25 +188,29 @@ fn operators_write_publish_and_delete_stories() {
     let hashtag = format!("sky{}", word.to_lowercase());
     assert_eq!(story["contexts"]["topics"], json!([hashtag]));
     // Later ones first, and so many of them.
-    let later = shared()
-        .cli(&["news", "create", &format!("{word} again")])
+    let later = shared_server()
+        .run_cli(&["news", "create", &format!("{word} again")])
         .json();
     let later = later["id"].as_str().unwrap();
     assert_eq!(ids(&search(&reader, &word, "")), [later, id]);
     assert_eq!(ids(&search(&reader, &word, "&max_results=1")), [later]);
-    shared().cli(&["news", "delete", id]).well();
+    shared_server()
+        .run_cli(&["news", "delete", id])
+        .assert_success();
     assert_eq!(ids(&search(&reader, &word, "")), [later]);
     assert!(
         reader
             .get(format!("/2/news/{id}"))
-            .is(200)
+            .assert_status(200)
             .get("data")
             .is_none()
     );
-    shared().cli(&["news", "delete", id]).ends(1);
-    let secret = shared()
-        .person_with("secret", &["--protected"])
-        .says("Not for you");
+    shared_server()
+        .run_cli(&["news", "delete", id])
+        .assert_exit_code(1);
+    let secret = shared_server()
+        .new_user_with("secret", &["--protected"])
+        .publish_text("Not for you");
     for wrong in [
         &["news", "create", " "][..],
         &["news", "create", "Name", "--post", "17"],
@@ -204,7 +219,7 @@ fn operators_write_publish_and_delete_stories() {
         &["news", "publish", "17"],
         &["news", "delete", "nothing"],
     ] {
-        shared().cli(wrong).ends(1);
+        shared_server().run_cli(wrong).assert_exit_code(1);
     }
 }
 
@@ -222,10 +237,10 @@ fn what_is_not_asked_rightly_is_refused() {
         "/2/news/x",
         "/2/news/1?news.fields=color",
     ] {
-        reader.get(path).is_problem(400, "invalid-request");
+        reader.get(path).assert_problem(400, "invalid-request");
     }
     let long = format!("/2/news/search?query={}", "x".repeat(2_049));
-    reader.get(long).is_problem(400, "invalid-request");
-    let nothing = reader.get("/2/news/search?query=%2B").is(200);
+    reader.get(long).assert_problem(400, "invalid-request");
+    let nothing = reader.get("/2/news/search?query=%2B").assert_status(200);
     assert_eq!(nothing, json!({ "meta": { "result_count": 0 } }));
 }

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, encode, shared};
+use crate::harness::{TestRequest, TestUser, percent_encode, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
-fn writer(name: &str) -> Person<'static> {
+fn writer(name: &str) -> TestUser<'static> {
     let writer = person(name);
-    shared()
-        .cli(&["user", "note-writer", "on", &writer.id])
-        .well();
+    shared_server()
+        .run_cli(&["user", "note-writer", "on", &writer.id])
+        .assert_success();
     writer
 }
 
@@ -32,8 +32,8 @@ fn draft(post: &str, test_mode: bool) -> Value {
 }
 
 #[track_caller]
-fn write(writer: &Person<'_>, body: &Value) -> String {
-    let made = writer.post("/2/notes", body).is(201);
+fn write(writer: &TestUser<'_>, body: &Value) -> String {
+    let made = writer.post("/2/notes", body).assert_status(201);
     assert_eq!(made["data"].as_object().unwrap().len(), 1);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
@@ -48,24 +48,24 @@ const WRITTEN: &str = "/2/notes/search/notes_written";
 const FIELDS: &str = "note.fields=id,info,scoring_status,status,test_result";
 
 #[track_caller]
-fn written(writer: &Person<'_>, test_mode: bool) -> Value {
+fn written(writer: &TestUser<'_>, test_mode: bool) -> Value {
     writer
         .get(format!("{WRITTEN}?test_mode={test_mode}&{FIELDS}"))
-        .is(200)
+        .assert_status(200)
 }
 
 #[test]
 fn a_note_is_written_once_in_each_pool_and_taken_back() {
     let (author, writer, other) = (person("author"), writer("writer"), person("other"));
-    let post = author.says("This happened yesterday");
+    let post = author.publish_text("This happened yesterday");
     let refusal = "User must be an API Note Writer to access this endpoint.";
     other
         .post("/2/notes", &draft(&post, true))
-        .says(403, refusal);
+        .assert_error(403, refusal);
     let note = write(&writer, &draft(&post, true));
     writer
         .post("/2/notes", &draft(&post, true))
-        .says(403, "User already created a note for this post.");
+        .assert_error(403, "User already created a note for this post.");
     let public = write(&writer, &draft(&post, false));
     let page = written(&writer, true);
     assert_eq!(ids(&page), [note.as_str()]);
@@ -89,33 +89,35 @@ fn a_note_is_written_once_in_each_pool_and_taken_back() {
     let page = written(&writer, false);
     assert_eq!(ids(&page), [public.as_str()]);
     assert!(page["data"][0].get("test_result").is_none());
-    let plain = writer.get(format!("{WRITTEN}?test_mode=false")).is(200);
+    let plain = writer
+        .get(format!("{WRITTEN}?test_mode=false"))
+        .assert_status(200);
     assert_eq!(plain["data"][0].as_object().unwrap().len(), 2, "id, info");
     assert_eq!(written(&other, true)["meta"]["result_count"], 0, "own only");
     let gone = other.delete(format!("/2/notes/{note}"));
-    gone.is_problem(404, "resource-not-found");
-    let body = writer.delete(format!("/2/notes/{note}")).is(200);
+    gone.assert_problem(404, "resource-not-found");
+    let body = writer.delete(format!("/2/notes/{note}")).assert_status(200);
     assert_eq!(body, json!({ "data": { "deleted": true } }));
     let again = writer.delete(format!("/2/notes/{note}"));
-    again.is_problem(404, "resource-not-found");
+    again.assert_problem(404, "resource-not-found");
     assert_eq!(ids(&written(&writer, true)), [""; 0]);
     write(&writer, &draft(&post, true));
-    shared()
-        .cli(&["user", "note-writer", "off", &writer.id])
-        .well();
-    let later = draft(&author.says("Another one"), true);
-    writer.post("/2/notes", &later).says(403, refusal);
+    shared_server()
+        .run_cli(&["user", "note-writer", "off", &writer.id])
+        .assert_success();
+    let later = draft(&author.publish_text("Another one"), true);
+    writer.post("/2/notes", &later).assert_error(403, refusal);
 }
 
 #[test]
 fn ratings_decide_the_status() {
     let (author, writer) = (person("author"), writer("writer"));
-    let note = write(&writer, &draft(&author.says("Rate this"), false));
-    let raters: Vec<Person<'_>> = (0..10)
+    let note = write(&writer, &draft(&author.publish_text("Rate this"), false));
+    let raters: Vec<TestUser<'_>> = (0..10)
         .map(|number| person(&format!("r{number}")))
         .collect();
-    let rate = |rater: &Person<'_>, rating: &str| {
-        let rated = shared().cli(&["note", "rate", &note, rating, "--as", &rater.id]);
+    let rate = |rater: &TestUser<'_>, rating: &str| {
+        let rated = shared_server().run_cli(&["note", "rate", &note, rating, "--as", &rater.id]);
         rated.json()["status"].as_str().unwrap().to_owned()
     };
     for rater in &raters[..4] {
@@ -148,11 +150,14 @@ fn ratings_decide_the_status() {
         rate(rater, "not-helpful");
     }
     assert_eq!(rate(&raters[0], "not-helpful"), "firm_reject");
-    let own = shared().cli(&["note", "rate", &note, "helpful", "--as", &writer.id]);
-    assert!(own.ends(1).err.contains("of their own"), "{own:?}");
-    shared()
-        .cli(&["note", "rate", "1", "helpful", "--as", &author.id])
-        .ends(1);
+    let own = shared_server().run_cli(&["note", "rate", &note, "helpful", "--as", &writer.id]);
+    assert!(
+        own.assert_exit_code(1).stderr.contains("of their own"),
+        "{own:?}"
+    );
+    shared_server()
+        .run_cli(&["note", "rate", "1", "helpful", "--as", &author.id])
+        .assert_exit_code(1);
 }
 
 #[test]
@@ -162,7 +167,7 @@ fn notes_are_read_page_by_page() {
         .map(|number| {
             write(
                 &writer,
-                &draft(&author.says(&format!("Part {number}")), true),
+                &draft(&author.publish_text(&format!("Part {number}")), true),
             )
         })
         .collect();
@@ -170,7 +175,7 @@ fn notes_are_read_page_by_page() {
     let path = format!("{WRITTEN}?test_mode=true&max_results=2");
     let (mut seen, mut next) = (Vec::new(), String::new());
     loop {
-        let page = writer.get(format!("{path}{next}")).is(200);
+        let page = writer.get(format!("{path}{next}")).assert_status(200);
         seen.extend(ids(&page).into_iter().map(str::to_owned));
         match page["meta"]["next_token"].as_str() {
             Some(token) => next = format!("&pagination_token={token}"),
@@ -179,28 +184,30 @@ fn notes_are_read_page_by_page() {
     }
     assert_eq!(seen, notes);
     let other = writer.get(format!("{WRITTEN}?test_mode=false&max_results=2{next}"));
-    other.is_problem(400, "invalid-request");
+    other.assert_problem(400, "invalid-request");
 }
 
 #[test]
 fn posts_are_eligible_until_the_writer_has_a_note_on_them() {
     let (author, writer) = (person("author"), writer("writer"));
-    let hidden = shared().person_with("hidden", &["--protected"]);
-    let english = author.says("The weather in the city was very warm and dry this whole summer");
+    let hidden = shared_server().new_user_with("hidden", &["--protected"]);
+    let english =
+        author.publish_text("The weather in the city was very warm and dry this whole summer");
     let spanish =
-        author.says("El tiempo en la ciudad fue muy cálido y seco durante todo el verano");
-    let own = writer.says("The writer says that the weather was very warm this summer");
-    let secret = hidden.says("The weather in the secret city was very warm this whole summer");
-    writer.follows(&[&hidden]);
+        author.publish_text("El tiempo en la ciudad fue muy cálido y seco durante todo el verano");
+    let own = writer.publish_text("The writer says that the weather was very warm this summer");
+    let secret =
+        hidden.publish_text("The weather in the secret city was very warm this whole summer");
+    writer.import_follows(&[&hidden]);
     let eligible = |more: &str| {
         let path = "/2/notes/search/posts_eligible_for_notes?max_results=100&test_mode=true";
-        let page = writer.get(format!("{path}{more}")).is(200);
+        let page = writer.get(format!("{path}{more}")).assert_status(200);
         let found = ids(&page);
         let has = |id: &str| found.contains(&id);
         [&english, &spanish, &own, &secret].map(|id| has(id))
     };
     assert_eq!(eligible(""), [true, false, false, false]);
-    let lang = |text: &str| eligible(&format!("&post_selection={}", encode(text)));
+    let lang = |text: &str| eligible(&format!("&post_selection={}", percent_encode(text)));
     assert_eq!(
         lang("feed_size: xxl, feed_lang: es"),
         [false, true, false, false]
@@ -208,32 +215,36 @@ fn posts_are_eligible_until_the_writer_has_a_note_on_them() {
     assert_eq!(lang("feed_lang: all"), [true, true, false, false]);
     let request = ["note", "request", &english, "--as", &hidden.id];
     for changed in [true, false] {
-        assert_eq!(shared().cli(&request).json()["changed"], changed);
+        assert_eq!(shared_server().run_cli(&request).json()["changed"], changed);
     }
     assert_eq!(eligible(""), [true, false, false, false], "once");
     write(&writer, &draft(&english, true));
     assert_eq!(lang("feed_lang: all"), [false, true, false, false]);
     let path = "/2/notes/search/posts_eligible_for_notes?max_results=100&test_mode=false";
-    let page = writer.get(path).is(200);
+    let page = writer.get(path).assert_status(200);
     assert!(ids(&page).contains(&english.as_str()), "pools are apart");
-    let fields = writer.get(format!("{path}&expansions=author_id")).is(200);
+    let fields = writer
+        .get(format!("{path}&expansions=author_id"))
+        .assert_status(200);
     assert!(fields["includes"]["users"].is_array());
     for wrong in ["huge", "feed_size: huge", "feed_lang: English", "a: b"] {
-        let answer = writer.get(format!("{path}&post_selection={}", encode(wrong)));
-        answer.is_problem(400, "invalid-request");
+        let answer = writer.get(format!("{path}&post_selection={}", percent_encode(wrong)));
+        answer.assert_problem(400, "invalid-request");
     }
-    author.delete(format!("/2/posts/{spanish}")).is(200);
+    author
+        .delete(format!("/2/posts/{spanish}"))
+        .assert_status(200);
     assert_eq!(lang("feed_lang: all"), [false, false, false, false]);
 }
 
 #[test]
 fn a_draft_is_scored() {
     let (author, reader) = (person("author"), person("reader"));
-    let post = author.says("Judge this");
+    let post = author.publish_text("Judge this");
     for path in ["/2/notes/evaluate", "/2/evaluate_note"] {
         let score = |text: &str| {
             let body = json!({ "post_id": post, "note_text": text });
-            let scored = reader.post(path, &body).is(200);
+            let scored = reader.post(path, &body).assert_status(200);
             scored["data"]["claim_opinion_score"].as_f64().unwrap()
         };
         assert!(score(TEXT) > 0.7);
@@ -248,19 +259,19 @@ fn a_draft_is_scored() {
             json!({ "post_id": post, "note_text": TEXT, "more": 1 }),
         ] {
             let refused = reader.post(path, &body);
-            refused.is_problem(400, "invalid-request");
+            refused.assert_problem(400, "invalid-request");
         }
         let unknown = json!({ "post_id": "17", "note_text": TEXT });
         reader
             .post(path, &unknown)
-            .is_problem(404, "resource-not-found");
+            .assert_problem(404, "resource-not-found");
     }
 }
 
 #[test]
 fn what_is_not_written_rightly_is_refused() {
     let (author, writer) = (person("author"), writer("writer"));
-    let post = author.says("Write about this");
+    let post = author.publish_text("Write about this");
     let info = |name: &str, value: Value| {
         let mut body = draft(&post, true);
         body["info"][name] = value;
@@ -285,10 +296,10 @@ fn what_is_not_written_rightly_is_refused() {
         json!({ "post_id": "abc", "test_mode": true, "info": draft(&post, true)["info"] }),
     ] {
         let refused = writer.post("/2/notes", &body);
-        refused.is_problem(400, "invalid-request");
+        refused.assert_problem(400, "invalid-request");
     }
     let unknown = writer.post("/2/notes", &draft("17", true));
-    unknown.is_problem(404, "resource-not-found");
+    unknown.assert_problem(404, "resource-not-found");
     assert_eq!(ids(&written(&writer, true)), [""; 0], "nothing was stored");
     // An address weighs 23, whatever its length.
     let fits = format!("{} https://example.com/{}", "x".repeat(256), "y".repeat(90));
@@ -301,13 +312,13 @@ fn what_is_not_written_rightly_is_refused() {
         "/2/notes/search/posts_eligible_for_notes",
         "/2/notes/search/posts_eligible_for_notes?test_mode=true&max_results=0",
     ] {
-        writer.get(path).is_problem(400, "invalid-request");
+        writer.get(path).assert_problem(400, "invalid-request");
     }
     writer
         .delete("/2/notes/x")
-        .is_problem(400, "invalid-request");
-    let app = Ask::get(format!("{WRITTEN}?test_mode=true")).bearer(&writer.app.bearer);
-    shared()
+        .assert_problem(400, "invalid-request");
+    let app = TestRequest::get(format!("{WRITTEN}?test_mode=true")).bearer(&writer.app.bearer);
+    shared_server()
         .send(app)
-        .is_problem(403, "unsupported-authentication");
+        .assert_problem(403, "unsupported-authentication");
 }

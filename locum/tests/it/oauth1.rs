@@ -4,22 +4,24 @@ use std::io::{Read, Write};
 
 use serde_json::json;
 
-use crate::harness::{Answer, Ask, Key, Server, encode, shared};
+use crate::harness::{
+    OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, shared_server,
+};
 
 const PUBLIC: &str = "core.public_origins=https://api.x.com,https://api.twitter.com";
 
 /// Sends a request under a header.
-fn send(server: &Server, ask: &Ask, header: &str) -> Answer {
-    server.send(ask.clone().authorized(header))
+fn send(server: &TestServer, ask: &TestRequest, header: &str) -> TestResponse {
+    server.send(ask.clone().authorization(header))
 }
 
-fn me() -> Ask {
-    Ask::get("/2/users/me")
+fn me() -> TestRequest {
+    TestRequest::get("/2/users/me")
 }
 
 #[test]
 fn a_signature_holds_whatever_the_query_looks_like() {
-    let person = shared().person("signer");
+    let person = shared_server().new_user("signer");
     let queries = [
         "user.fields=created_at",
         "user.fields=created_at,description",
@@ -29,8 +31,8 @@ fn a_signature_holds_whatever_the_query_looks_like() {
     ];
     for query in queries {
         person
-            .signed(Ask::get(format!("/2/users/me?{query}")))
-            .is(200);
+            .send_signed(TestRequest::get(format!("/2/users/me?{query}")))
+            .assert_status(200);
     }
     // An operation refuses what it does not know only after the signature held.
     let strange = [
@@ -61,31 +63,31 @@ fn a_signature_holds_whatever_the_query_looks_like() {
     ];
     for query in strange {
         person
-            .signed(Ask::get(format!("/2/users/me?{query}")))
-            .is_problem(400, "invalid-request");
+            .send_signed(TestRequest::get(format!("/2/users/me?{query}")))
+            .assert_problem(400, "invalid-request");
     }
 }
 
 #[test]
 fn a_name_that_comes_twice_is_refused_after_its_signature_held() {
-    let person = shared().person("signer");
-    let ask = Ask::get("/2/users/me?user.fields=name&user.fields=username");
+    let person = shared_server().new_user("signer");
+    let ask = TestRequest::get("/2/users/me?user.fields=name&user.fields=username");
     let sentence = "Duplicate parameters are not allowed: the `user.fields` query parameter";
-    person.signed(ask.clone()).says(400, sentence);
-    let header = ask.signature(
-        &Key {
+    person.send_signed(ask.clone()).assert_error(400, sentence);
+    let header = ask.oauth1_header(
+        &OAuth1Credentials {
             token: ("x", "y"),
-            ..person.key()
+            ..person.oauth1_credentials()
         },
         &person.server.url,
     );
-    send(person.server, &ask, &header).is_code(401, 89);
+    send(person.server, &ask, &header).assert_legacy_code(401, 89);
 }
 
 #[test]
 fn a_signature_for_a_public_address_holds() {
-    let server = Server::start(&["--set", PUBLIC]);
-    let person = server.person("signer");
+    let server = TestServer::start(&["--set", PUBLIC]);
+    let person = server.new_user("signer");
     let url = &person.server.url;
     let port = url.rsplit(':').next().unwrap();
     let origins = [
@@ -96,7 +98,7 @@ fn a_signature_for_a_public_address_holds() {
     ];
     for origin in origins {
         let host = origin.split("://").nth(1).unwrap().to_owned();
-        let header = me().signature(&person.key(), &origin);
+        let header = me().oauth1_header(&person.oauth1_credentials(), &origin);
         let ask = me().header(
             "host",
             if host.contains(port) {
@@ -112,8 +114,8 @@ fn a_signature_for_a_public_address_holds() {
         "http://api.x.com",
         "https://api.x.com:8443",
     ] {
-        let header = me().signature(&person.key(), origin);
-        send(person.server, &me(), &header).is_code(401, 32);
+        let header = me().oauth1_header(&person.oauth1_credentials(), origin);
+        send(person.server, &me(), &header).assert_legacy_code(401, 32);
     }
 }
 
@@ -123,14 +125,14 @@ fn port_host(url: &str) -> String {
 
 #[test]
 fn a_host_in_capitals_or_under_an_alias_is_signed_in_its_normal_form() {
-    let server = Server::start(&["--set", PUBLIC]);
-    let person = server.person("signer");
+    let server = TestServer::start(&["--set", PUBLIC]);
+    let person = server.new_user("signer");
     for (host, origin) in [
         ("API.X.com", "http://api.x.com"),
         ("api.x.com:80", "http://api.x.com"),
         ("api.x.com", "https://api.x.com"),
     ] {
-        let header = me().signature(&person.key(), origin);
+        let header = me().oauth1_header(&person.oauth1_credentials(), origin);
         let answer = send(person.server, &me().header("host", host), &header);
         assert_eq!(answer.status, 200, "{host}: {}", answer.text());
     }
@@ -139,46 +141,58 @@ fn a_host_in_capitals_or_under_an_alias_is_signed_in_its_normal_form() {
 #[test]
 fn forwarding_headers_are_believed_only_from_a_trusted_proxy() {
     let origin = "https://social.example";
-    let through = |ask: Ask| {
+    let through = |ask: TestRequest| {
         ask.header("x-forwarded-proto", "https")
             .header("x-forwarded-host", "social.example")
     };
-    let person = shared().person("signer");
-    let header = me().signature(&person.key(), origin);
-    send(person.server, &through(me()), &header).is_code(401, 32);
+    let person = shared_server().new_user("signer");
+    let header = me().oauth1_header(&person.oauth1_credentials(), origin);
+    send(person.server, &through(me()), &header).assert_legacy_code(401, 32);
 
-    let server = Server::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
-    let person = server.person("signer");
-    let header = me().signature(&person.key(), origin);
-    send(&server, &through(me()), &header).is(200);
-    let header = me().signature(&person.key(), origin);
-    send(&server, &me(), &header).is_code(401, 32);
+    let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
+    let person = server.new_user("signer");
+    let header = me().oauth1_header(&person.oauth1_credentials(), origin);
+    send(&server, &through(me()), &header).assert_status(200);
+    let header = me().oauth1_header(&person.oauth1_credentials(), origin);
+    send(&server, &me(), &header).assert_legacy_code(401, 32);
 }
 
 #[test]
 fn a_form_is_signed_and_a_json_body_is_not() {
-    let person = shared().person("signer");
+    let person = shared_server().new_user("signer");
     let url = &person.server.url;
     let text = json!({ "text": "Signed, but not the body" });
-    person.signed(Ask::post("/2/tweets").json(&text)).is(201);
+    person
+        .send_signed(TestRequest::post("/2/tweets").json(&text))
+        .assert_status(201);
 
     // The operation wants JSON: it says so once the signature of the form held.
-    let form = Ask::post("/2/tweets").form("status=Hello Ladies + Gentlemen&b=%E2%98%83");
+    let form = TestRequest::post("/2/tweets").form("status=Hello Ladies + Gentlemen&b=%E2%98%83");
     assert_eq!(
-        person.signed(form.clone()).status,
+        person.send_signed(form.clone()).status,
         415,
         "a form is not JSON"
     );
     let mut other = form.clone();
     other.body = b"status=Hello".to_vec();
-    send(person.server, &form, &other.signature(&person.key(), url)).is_code(401, 32);
+    send(
+        person.server,
+        &form,
+        &other.oauth1_header(&person.oauth1_credentials(), url),
+    )
+    .assert_legacy_code(401, 32);
     other.body.clear();
-    send(person.server, &form, &other.signature(&person.key(), url)).is_code(401, 32);
+    send(
+        person.server,
+        &form,
+        &other.oauth1_header(&person.oauth1_credentials(), url),
+    )
+    .assert_legacy_code(401, 32);
 }
 
 #[test]
 fn a_signature_stands_in_the_header_the_query_or_the_form() {
-    let person = shared().person("signer");
+    let person = shared_server().new_user("signer");
     let as_pairs = |header: &str| {
         let pairs = header.trim_start_matches("OAuth ").split(", ");
         pairs
@@ -186,72 +200,75 @@ fn a_signature_stands_in_the_header_the_query_or_the_form() {
             .collect::<Vec<_>>()
             .join("&")
     };
-    let header = me().signature(&person.key(), &person.server.url);
+    let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
     person
         .server
-        .send(Ask::get(format!("/2/users/me?{}", as_pairs(&header))))
-        .is(200);
+        .send(TestRequest::get(format!(
+            "/2/users/me?{}",
+            as_pairs(&header)
+        )))
+        .assert_status(200);
 
-    let other = shared().person("signer");
+    let other = shared_server().new_user("signer");
     let path = "/1.1/oauth/invalidate_token.json";
-    let header = Ask::post(path)
+    let header = TestRequest::post(path)
         .form("")
-        .signature(&other.key(), &other.server.url);
+        .oauth1_header(&other.oauth1_credentials(), &other.server.url);
     other
         .server
-        .send(Ask::post(path).form(as_pairs(&header)))
-        .is(200);
+        .send(TestRequest::post(path).form(as_pairs(&header)))
+        .assert_status(200);
 }
 
 #[test]
 fn one_changed_part_of_a_signed_request_is_enough() {
-    let person = shared().person("signer");
-    let ask = Ask::get("/2/tweets?ids=20&tweet.fields=created_at");
+    let person = shared_server().new_user("signer");
+    let ask = TestRequest::get("/2/tweets?ids=20&tweet.fields=created_at");
     let changed = [
-        Ask {
+        TestRequest {
             method: "HEAD",
             ..ask.clone()
         },
-        Ask {
+        TestRequest {
             target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(),
             ..ask.clone()
         },
-        Ask {
+        TestRequest {
             target: "/2/tweets?ids=21&tweet.fields=created_at".to_owned(),
             ..ask.clone()
         },
-        Ask {
+        TestRequest {
             target: "/2/tweets?ids=20&tweet.fields=created_aT".to_owned(),
             ..ask.clone()
         },
-        Ask {
+        TestRequest {
             target: "/2/tweets?ids=20".to_owned(),
             ..ask.clone()
         },
-        Ask {
+        TestRequest {
             target: "/2/tweets?ids=20&tweet.fields=created_at&expansions=author_id".to_owned(),
             ..ask.clone()
         },
-        Ask {
+        TestRequest {
             target: "/2/tweets?id=20&tweet.fields=created_at".to_owned(),
             ..ask.clone()
         },
     ];
     for other in changed {
-        let header = ask.signature(&person.key(), &person.server.url);
+        let header = ask.oauth1_header(&person.oauth1_credentials(), &person.server.url);
         let answer = send(person.server, &other, &header);
         assert_eq!(answer.status, 401, "{other:?}");
         if other.method != "HEAD" {
-            answer.is_code(401, 32);
+            answer.assert_legacy_code(401, 32);
         }
     }
-    let header = ask.signature(&person.key(), &person.server.url);
-    send(person.server, &ask, &header).is(200);
+    let header = ask.oauth1_header(&person.oauth1_credentials(), &person.server.url);
+    send(person.server, &ask, &header).assert_status(200);
 }
 
 #[test]
 fn one_flipped_letter_of_the_header_is_enough() {
-    let person = shared().person("signer");
+    let person = shared_server().new_user("signer");
     let names = [
         "oauth_consumer_key",
         "oauth_nonce",
@@ -260,7 +277,7 @@ fn one_flipped_letter_of_the_header_is_enough() {
         "oauth_token",
     ];
     for name in names {
-        let header = me().signature(&person.key(), &person.server.url);
+        let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
         let at = header.find(&format!("{name}=\"")).unwrap() + name.len() + 5;
         let letter = if &header[at..=at] == "1" { "2" } else { "1" };
         let mut flipped = header.clone();
@@ -275,48 +292,48 @@ fn one_flipped_letter_of_the_header_is_enough() {
         };
         assert_eq!(code, wanted, "{name}");
         if name != "oauth_timestamp" {
-            send(person.server, &me(), &header).is(200);
+            send(person.server, &me(), &header).assert_status(200);
         }
     }
     for (consumer, token) in [(true, false), (false, true)] {
-        let mut key = person.key();
+        let mut key = person.oauth1_credentials();
         if consumer {
             key.consumer.1 = "wrong";
         }
         if token {
             key.token.1 = "wrong";
         }
-        let header = me().signature(&key, &person.server.url);
-        send(person.server, &me(), &header).is_code(401, 32);
+        let header = me().oauth1_header(&key, &person.server.url);
+        send(person.server, &me(), &header).assert_legacy_code(401, 32);
     }
 }
 
 #[test]
 fn a_request_counts_once_even_across_a_crash() {
     // The port is another after the restart: the requests are signed for a public address.
-    let mut server = Server::start(&["--set", "core.public_origins=https://api.x.com"]);
+    let mut server = TestServer::start(&["--set", "core.public_origins=https://api.x.com"]);
     let (first, second) = {
-        let person = server.person("signer");
-        let sign = || me().signature(&person.key(), "https://api.x.com");
+        let person = server.new_user("signer");
+        let sign = || me().oauth1_header(&person.oauth1_credentials(), "https://api.x.com");
         let (first, second) = (sign(), sign());
-        send(&server, &me(), &first).is(200);
-        send(&server, &me(), &first).is_code(401, 32);
-        send(&server, &me(), &second).is(200);
+        send(&server, &me(), &first).assert_status(200);
+        send(&server, &me(), &first).assert_legacy_code(401, 32);
+        send(&server, &me(), &second).assert_status(200);
         (first, second)
     };
-    server.crash();
+    server.crash_and_restart();
     for header in [&first, &second] {
-        send(&server, &me(), header).is_code(401, 32);
+        send(&server, &me(), header).assert_legacy_code(401, 32);
     }
     server.stop();
-    server.start_again();
-    send(&server, &me(), &first).is_code(401, 32);
+    server.restart();
+    send(&server, &me(), &first).assert_legacy_code(401, 32);
 }
 
 #[test]
 fn one_of_many_replays_at_once_gets_through() {
-    let person = shared().person("signer");
-    let header = me().signature(&person.key(), &person.server.url);
+    let person = shared_server().new_user("signer");
+    let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
     let answers: Vec<u16> = std::thread::scope(|scope| {
         let send = || send(person.server, &me(), &header).status;
         let all: Vec<_> = (0..8).map(|_| scope.spawn(send)).collect();
@@ -335,71 +352,74 @@ fn one_of_many_replays_at_once_gets_through() {
 
 #[test]
 fn the_same_nonce_serves_another_second_and_another_token() {
-    let (person, other) = (shared().person("signer"), shared().person("signer"));
+    let (person, other) = (
+        shared_server().new_user("signer"),
+        shared_server().new_user("signer"),
+    );
     let nonce = Some(format!("nonce{}", person.id));
-    let with = |key: Key<'_>| me().signature(&key, &person.server.url);
+    let with = |key: OAuth1Credentials<'_>| me().oauth1_header(&key, &person.server.url);
     send(
         person.server,
         &me(),
-        &with(Key {
+        &with(OAuth1Credentials {
             nonce: nonce.clone(),
-            ..person.key()
+            ..person.oauth1_credentials()
         }),
     )
-    .is(200);
+    .assert_status(200);
     send(
         person.server,
         &me(),
-        &with(Key {
+        &with(OAuth1Credentials {
             nonce: nonce.clone(),
-            ..other.key()
+            ..other.oauth1_credentials()
         }),
     )
-    .is(200);
+    .assert_status(200);
     send(
         person.server,
         &me(),
-        &with(Key {
+        &with(OAuth1Credentials {
             nonce: nonce.clone(),
             skew: 9,
-            ..person.key()
+            ..person.oauth1_credentials()
         }),
     )
-    .is(200);
+    .assert_status(200);
 }
 
 #[test]
 fn a_timestamp_too_far_off_is_refused() {
-    let person = shared().person("signer");
+    let person = shared_server().new_user("signer");
     let at = |skew| {
-        me().signature(
-            &Key {
+        me().oauth1_header(
+            &OAuth1Credentials {
                 skew,
-                ..person.key()
+                ..person.oauth1_credentials()
             },
             &person.server.url,
         )
     };
     for skew in [-290, 290] {
-        send(person.server, &me(), &at(skew)).is(200);
+        send(person.server, &me(), &at(skew)).assert_status(200);
     }
     for skew in [-302, 302, -100_000, 100_000] {
-        send(person.server, &me(), &at(skew)).is_code(401, 135);
+        send(person.server, &me(), &at(skew)).assert_legacy_code(401, 135);
     }
 }
 
 #[test]
 fn nothing_but_hmac_sha1_of_version_1_is_taken() {
-    let person = shared().person("signer");
-    let header = || me().signature(&person.key(), &person.server.url);
+    let person = shared_server().new_user("signer");
+    let header = || me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
     for method in ["PLAINTEXT", "RSA-SHA1", "HMAC-SHA256", "hmac-sha1"] {
         let other = header().replace("\"HMAC-SHA1\"", &format!("\"{method}\""));
-        send(person.server, &me(), &other).is_code(401, 32);
+        send(person.server, &me(), &other).assert_legacy_code(401, 32);
     }
     let plain = format!(
         "{}&{}",
-        encode(&person.app.secret),
-        encode(person.oauth1().1)
+        percent_encode(&person.app.secret),
+        percent_encode(person.oauth1_token().1)
     );
     let plain = header()
         .replace("HMAC-SHA1", "PLAINTEXT")
@@ -407,17 +427,17 @@ fn nothing_but_hmac_sha1_of_version_1_is_taken() {
         .next()
         .unwrap()
         .to_owned()
-        + &format!("oauth_signature=\"{}\"", encode(&plain));
-    send(person.server, &me(), &plain).is_code(401, 32);
+        + &format!("oauth_signature=\"{}\"", percent_encode(&plain));
+    send(person.server, &me(), &plain).assert_legacy_code(401, 32);
     for version in ["2.0", "1.1", "1", ""] {
         let other = header().replace("\"1.0\"", &format!("\"{version}\""));
-        send(person.server, &me(), &other).is_code(401, 32);
+        send(person.server, &me(), &other).assert_legacy_code(401, 32);
     }
 }
 
 #[test]
 fn a_protocol_parameter_comes_once() {
-    let person = shared().person("signer");
+    let person = shared_server().new_user("signer");
     for name in [
         "oauth_nonce",
         "oauth_timestamp",
@@ -425,7 +445,7 @@ fn a_protocol_parameter_comes_once() {
         "oauth_signature",
         "oauth_token",
     ] {
-        let header = me().signature(&person.key(), &person.server.url);
+        let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
         let twice = format!("{header}, {name}=\"1\"");
         let answer = send(person.server, &me(), &twice);
         assert!(
@@ -438,8 +458,8 @@ fn a_protocol_parameter_comes_once() {
 
 #[test]
 fn strange_headers_are_refused_and_harm_nothing() {
-    let person = shared().person("signer");
-    let header = || me().signature(&person.key(), &person.server.url);
+    let person = shared_server().new_user("signer");
+    let header = || me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
     let nonce = |value: &str| {
         let (head, tail) = header()
             .split_once("oauth_nonce=\"")
@@ -481,11 +501,11 @@ fn strange_headers_are_refused_and_harm_nothing() {
         let status = raw(person.server, &strange);
         assert!(status.starts_with('4'), "{shown}: {status}");
     }
-    send(person.server, &me(), &header()).is(200);
+    send(person.server, &me(), &header()).assert_status(200);
 }
 
 /// The status of a request whose header no client library would send.
-fn raw(server: &Server, authorization: &[u8]) -> String {
+fn raw(server: &TestServer, authorization: &[u8]) -> String {
     let address = server.url.trim_start_matches("http://");
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     let head = format!(
@@ -501,13 +521,13 @@ fn raw(server: &Server, authorization: &[u8]) -> String {
 
 #[test]
 fn an_empty_token_is_no_token() {
-    let person = shared().person("signer");
-    let key = Key {
+    let person = shared_server().new_user("signer");
+    let key = OAuth1Credentials {
         token: ("", ""),
-        ..person.key()
+        ..person.oauth1_credentials()
     };
-    let header = me().signature(&key, &person.server.url);
-    send(person.server, &me(), &header).is_code(401, 32);
+    let header = me().oauth1_header(&key, &person.server.url);
+    send(person.server, &me(), &header).assert_legacy_code(401, 32);
     let unsigned = format!("{header}, oauth_token=\"\"");
     assert_eq!(send(person.server, &me(), &unsigned).status, 401);
 }

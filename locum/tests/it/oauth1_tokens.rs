@@ -2,48 +2,48 @@
 
 use serde_json::json;
 
-use crate::harness::{Ask, Key, Person, shared};
+use crate::harness::{OAuth1Credentials, TestRequest, TestUser, shared_server};
 
-fn me() -> Ask {
-    Ask::get("/2/users/me")
+fn me() -> TestRequest {
+    TestRequest::get("/2/users/me")
 }
 
 #[test]
 fn a_token_serves_only_the_app_that_it_was_made_for() {
-    let server = shared();
-    let person = server.person("signer");
+    let server = shared_server();
+    let person = server.new_user("signer");
     let other = server.new_app("enterprise");
-    let key = Key {
-        consumer: other.consumer(),
-        ..person.key()
+    let key = OAuth1Credentials {
+        consumer: other.consumer_credentials(),
+        ..person.oauth1_credentials()
     };
-    let header = me().signature(&key, &server.url);
-    assert_eq!(server.send(me().authorized(&header)).status, 401);
+    let header = me().oauth1_header(&key, &server.url);
+    assert_eq!(server.send(me().authorization(&header)).status, 401);
 }
 
 #[test]
 fn a_token_that_may_only_read_does_not_write() {
-    let person = shared().person("signer");
-    let reading = person.mint(&["--oauth1", "--permission", "read"]);
+    let person = shared_server().new_user("signer");
+    let reading = person.mint_token(&["--oauth1", "--permission", "read"]);
     let text = |name: &str| reading[name].as_str().unwrap();
-    let key = Key {
+    let key = OAuth1Credentials {
         token: (text("access_token"), text("access_token_secret")),
-        ..person.key()
+        ..person.oauth1_credentials()
     };
-    let header = me().signature(&key, &person.server.url);
-    let answer = person.server.send(me().authorized(&header));
-    answer.is(200);
+    let header = me().oauth1_header(&key, &person.server.url);
+    let answer = person.server.send(me().authorization(&header));
+    answer.assert_status(200);
     assert_eq!(answer.header("x-access-level"), "read");
     let writes = [
-        Ask::post("/2/tweets").json(&json!({ "text": "May I?" })),
-        Ask::delete("/2/tweets/20"),
+        TestRequest::post("/2/tweets").json(&json!({ "text": "May I?" })),
+        TestRequest::delete("/2/tweets/20"),
     ];
     for ask in writes {
-        let header = ask.signature(&key, &person.server.url);
+        let header = ask.oauth1_header(&key, &person.server.url);
         let problem = person
             .server
-            .send(ask.authorized(&header))
-            .is_problem(403, "oauth1-permissions");
+            .send(ask.authorization(&header))
+            .assert_problem(403, "oauth1-permissions");
         assert_eq!(
             problem["detail"],
             "Your client app is not configured with the appropriate oauth1 app permissions for this endpoint."
@@ -57,38 +57,41 @@ fn an_invalidated_token_is_dead_at_once() {
         "/1.1/oauth/invalidate_token",
         "/1.1/oauth/invalidate_token.json",
     ] {
-        let person = shared().person("signer");
-        let (token, _) = person.oauth1();
-        person.signed(me()).is(200);
-        let answer = person.signed(Ask::post(path));
-        assert_eq!(answer.is(200), json!({ "access_token": token }));
-        let dead = person.signed(me());
-        dead.is_code(401, 89);
+        let person = shared_server().new_user("signer");
+        let (token, _) = person.oauth1_token();
+        person.send_signed(me()).assert_status(200);
+        let answer = person.send_signed(TestRequest::post(path));
+        assert_eq!(answer.assert_status(200), json!({ "access_token": token }));
+        let dead = person.send_signed(me());
+        dead.assert_legacy_code(401, 89);
         assert!(
-            dead.sentences()
+            dead.error_messages()
                 .contains(&"Invalid or expired token.".to_owned())
         );
-        person.signed(Ask::post(path)).is_code(401, 89);
+        person
+            .send_signed(TestRequest::post(path))
+            .assert_legacy_code(401, 89);
 
-        let again = Person::of(person.server, &person.app, &person.id, &person.username);
-        assert_ne!(again.oauth1().0, token, "a new token is another one");
-        again.signed(me()).is(200);
+        let again =
+            TestUser::with_new_token(person.server, &person.app, &person.id, &person.username);
+        assert_ne!(again.oauth1_token().0, token, "a new token is another one");
+        again.send_signed(me()).assert_status(200);
     }
 }
 
 #[test]
 fn the_same_token_is_given_until_it_is_invalidated() {
-    let person = shared().person("signer");
-    let again = Person::of(person.server, &person.app, &person.id, &person.username);
-    assert_eq!(person.oauth1(), again.oauth1());
+    let person = shared_server().new_user("signer");
+    let again = TestUser::with_new_token(person.server, &person.app, &person.id, &person.username);
+    assert_eq!(person.oauth1_token(), again.oauth1_token());
 }
 
 #[test]
 fn paths_of_the_older_interface_speak_its_own_dialect() {
-    let server = shared();
+    let server = shared_server();
     let path = "/1.1/oauth/invalidate_token.json";
-    let answer = server.send(Ask::post(path));
-    answer.is_code(400, 215);
+    let answer = server.send(TestRequest::post(path));
+    answer.assert_legacy_code(400, 215);
     assert!(
         answer
             .header("content-type")
@@ -99,9 +102,9 @@ fn paths_of_the_older_interface_speak_its_own_dialect() {
         json!({ "errors": [{ "code": 215, "message": "Bad Authentication data." }] })
     );
     server
-        .send(Ask::post(path).bearer("garbage"))
-        .is_code(401, 89);
+        .send(TestRequest::post(path).bearer("garbage"))
+        .assert_legacy_code(401, 89);
     server
-        .send(Ask::post(path).bearer(server.env("BEARER_TOKEN")))
-        .is_code(403, 220);
+        .send(TestRequest::post(path).bearer(server.env_value("BEARER_TOKEN")))
+        .assert_legacy_code(403, 220);
 }

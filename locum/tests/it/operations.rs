@@ -9,7 +9,10 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Engine, Ran, Server, engine, run, shared};
+use crate::harness::{
+    CommandOutput, DatabaseEngine, TestRequest, TestServer, run_command, shared_server,
+    suite_engine,
+};
 
 /// Every file of a data folder and its bytes.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -31,23 +34,27 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Tries to start a server on a folder that it must refuse.
-fn try_start(server: &Server) -> Ran {
+fn try_start(server: &TestServer) -> CommandOutput {
     let mut args: Vec<String> = ["dev", "--port", "0", "--control-port", "0"]
         .map(str::to_owned)
         .to_vec();
-    args.extend(server.place());
-    run(&server.beside(""), &args)
+    args.extend(server.location_args());
+    run_command(&server.sibling_path(""), &args)
 }
 
 /// A start that is refused changes nothing.
-fn is_refused(server: &Server, code: i32, words: &[&str]) {
-    let before = contents(&server.data());
+fn is_refused(server: &TestServer, code: i32, words: &[&str]) {
+    let before = contents(&server.data_dir());
     let ran = try_start(server);
     assert_eq!(ran.code, code, "{ran:?}");
     for word in words {
-        assert!(ran.err.contains(word), "{word:?} is not in {}", ran.err);
+        assert!(
+            ran.stderr.contains(word),
+            "{word:?} is not in {}",
+            ran.stderr
+        );
     }
-    let after = contents(&server.data());
+    let after = contents(&server.data_dir());
     let changed: Vec<&String> = before
         .keys()
         .chain(after.keys())
@@ -58,53 +65,53 @@ fn is_refused(server: &Server, code: i32, words: &[&str]) {
 
 #[test]
 fn a_second_process_on_the_same_folder_is_refused() {
-    let server = Server::start(&["--world", "empty"]);
-    let person = server.person("first");
+    let server = TestServer::start(&["--world", "empty"]);
+    let person = server.new_user("first");
     let ran = try_start(&server);
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.err.contains("another process"), "{ran:?}");
-    person.get("/2/users/me").is(200);
-    server.cli(&["user", "list"]).well();
+    assert!(ran.stderr.contains("another process"), "{ran:?}");
+    person.get("/2/users/me").assert_status(200);
+    server.run_cli(&["user", "list"]).assert_success();
 }
 
 #[test]
 fn a_wrong_master_key_is_refused_and_touches_nothing() {
-    let mut server = Server::start(&[]);
+    let mut server = TestServer::start(&[]);
     server.stop();
-    let key = server.data().join("master.key");
+    let key = server.data_dir().join("master.key");
     let own = std::fs::read(&key).unwrap();
-    let other = std::fs::read(shared().data().join("master.key")).unwrap();
+    let other = std::fs::read(shared_server().data_dir().join("master.key")).unwrap();
     assert_ne!(own, other);
     std::fs::write(&key, other).unwrap();
     is_refused(&server, 1, &["master key"]);
     std::fs::write(&key, own).unwrap();
-    server.start_again();
+    server.restart();
     server
-        .send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN")))
-        .is(200);
+        .send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN")))
+        .assert_status(200);
 }
 
 #[test]
 fn a_newer_schema_is_refused_and_touches_nothing() {
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
     let add = "INSERT INTO migration (version, name, checksum, applied_at) VALUES (9999, 'later', 'x', 0)";
     let remove = "DELETE FROM migration WHERE version = 9999";
-    server.sql(add);
+    server.run_sql(add);
     is_refused(&server, 1, &["newer"]);
-    server.sql(remove);
-    server.start_again();
+    server.run_sql(remove);
+    server.restart();
 }
 
 #[test]
 fn a_half_written_database_is_refused_and_not_replaced() {
-    if engine() == Engine::Postgres {
+    if suite_engine() == DatabaseEngine::Postgres {
         return;
     }
-    let mut server = Server::start(&["--world", "empty"]);
-    server.person("someone");
+    let mut server = TestServer::start(&["--world", "empty"]);
+    server.new_user("someone");
     server.stop();
-    let path = server.data().join("locum.db");
+    let path = server.data_dir().join("locum.db");
     let whole = std::fs::read(&path).unwrap();
     for broken in [&whole[..4_000], &[0x5a; 8_192][..]] {
         std::fs::write(&path, broken).unwrap();
@@ -113,30 +120,30 @@ fn a_half_written_database_is_refused_and_not_replaced() {
         assert_eq!(std::fs::read(&path).unwrap(), broken);
     }
     std::fs::write(&path, whole).unwrap();
-    server.start_again();
+    server.restart();
 }
 
 #[test]
 fn a_lost_master_key_is_not_replaced() {
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
-    let key = server.data().join("master.key");
+    let key = server.data_dir().join("master.key");
     let own = std::fs::read(&key).unwrap();
     std::fs::remove_file(&key).unwrap();
     assert_ne!(try_start(&server).code, 0);
     assert!(!key.exists());
     std::fs::write(&key, own).unwrap();
-    server.start_again();
+    server.restart();
 }
 
 #[test]
 fn a_signal_drains_and_ends_well() {
-    let mut server = Server::start(&["--world", "empty", "--set", "listen.shutdown_grace=2s"]);
+    let mut server = TestServer::start(&["--world", "empty", "--set", "listen.shutdown_grace=2s"]);
     let address = server.url.trim_start_matches("http://").to_owned();
     let (code, took) = server.stop();
     assert_eq!(code, Some(0));
     assert!(took < Duration::from_secs(1), "at rest: {took:?}");
-    server.start_again();
+    server.restart();
     assert_ne!(server.url.trim_start_matches("http://"), "", "{address}");
 
     let mut slow = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
@@ -151,7 +158,7 @@ fn a_signal_drains_and_ends_well() {
 
 #[test]
 fn a_second_signal_ends_at_once() {
-    let mut server = Server::start(&["--world", "empty", "--set", "listen.shutdown_grace=60s"]);
+    let mut server = TestServer::start(&["--world", "empty", "--set", "listen.shutdown_grace=60s"]);
     let mut slow = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
     let head = "POST /oauth2/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n\
                 Content-Length: 10\r\n\r\nab";
@@ -165,11 +172,11 @@ fn a_second_signal_ends_at_once() {
 
 #[test]
 fn health_tells_life_from_readiness() {
-    let server = shared();
+    let server = shared_server();
     for path in ["/livez", "/readyz"] {
         for answer in [
-            server.send(Ask::get(path)),
-            server.administer(Ask::get(path)),
+            server.send(TestRequest::get(path)),
+            server.send_control(TestRequest::get(path)),
         ] {
             assert_eq!(
                 (answer.status, answer.text().as_str()),
@@ -178,20 +185,24 @@ fn health_tells_life_from_readiness() {
             );
         }
     }
-    server.cli(&["health"]).well();
-    server.cli(&["health", "--ready"]).well();
+    server.run_cli(&["health"]).assert_success();
+    server.run_cli(&["health", "--ready"]).assert_success();
 }
 
 #[test]
 fn metrics_count_by_route_and_stand_on_the_control_address_only() {
-    let server = Server::start(&["--world", "empty"]);
-    let person = server.person("counted");
+    let server = TestServer::start(&["--world", "empty"]);
+    let person = server.new_user("counted");
     for number in 0..5 {
-        person.get(format!("/2/tweets/{}", 1_000 + number)).is(200);
-        person.get(format!("/2/nothing/{number}")).is(404);
+        person
+            .get(format!("/2/tweets/{}", 1_000 + number))
+            .assert_status(200);
+        person
+            .get(format!("/2/nothing/{number}"))
+            .assert_status(404);
     }
-    assert_eq!(server.send(Ask::get("/metrics")).status, 404);
-    let answer = server.administer(Ask::get("/metrics"));
+    assert_eq!(server.send(TestRequest::get("/metrics")).status, 404);
+    let answer = server.send_control(TestRequest::get("/metrics"));
     assert_eq!(answer.status, 200);
     let text = answer.text();
     let line = r#"locum_requests_total{route="/2/posts/{id}",method="GET",status="2xx"} 5"#;
@@ -201,33 +212,33 @@ fn metrics_count_by_route_and_stand_on_the_control_address_only() {
         "{text}"
     );
     assert!(text.ends_with("# EOF\n"));
-    let rebound = server.administer(Ask::get("/metrics").header("host", "evil.example"));
+    let rebound = server.send_control(TestRequest::get("/metrics").header("host", "evil.example"));
     assert_eq!(rebound.status, 403);
 }
 
 #[test]
 fn the_control_interface_wants_its_token() {
-    let server = shared();
+    let server = shared_server();
     let command =
-        Ask::post("/_control/command").json(&json!({ "user": { "list": { "limit": 1 } } }));
-    assert_eq!(server.administer(command.clone()).status, 401);
+        TestRequest::post("/_control/command").json(&json!({ "user": { "list": { "limit": 1 } } }));
+    assert_eq!(server.send_control(command.clone()).status, 401);
     assert_eq!(
-        server.administer(command.clone().bearer("wrong")).status,
+        server.send_control(command.clone().bearer("wrong")).status,
         401
     );
-    let path = server.data().join("control.token");
+    let path = server.data_dir().join("control.token");
     let token = std::fs::read_to_string(path).unwrap();
     let known = command.bearer(token.trim());
-    let foreign = server.administer(known.clone().header("origin", "https://evil.example"));
+    let foreign = server.send_control(known.clone().header("origin", "https://evil.example"));
     assert_eq!(foreign.status, 403);
     assert_eq!(
         server
-            .administer(known.header("host", "evil.example"))
+            .send_control(known.header("host", "evil.example"))
             .status,
         403
     );
     assert_eq!(
-        server.send(Ask::post("/_control/command")).status,
+        server.send(TestRequest::post("/_control/command")).status,
         404,
         "not on the public address"
     );
@@ -241,7 +252,7 @@ fn the_coverage_lists_every_published_operation() {
         (cells[3].to_owned(), cells[4].to_owned())
     };
     let listed: Vec<_> = list.lines().skip(1).map(listed).collect();
-    let rows = shared().cli(&["routes", "--coverage"]).json();
+    let rows = shared_server().run_cli(&["routes", "--coverage"]).json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let shown = rows
         .as_array()
@@ -266,15 +277,17 @@ fn the_coverage_lists_every_published_operation() {
 
 #[test]
 fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
-    let server = Server::start(&["--log-format", "json"]);
-    let person = server.person("logged");
-    person.says("Not in the log, I hope");
-    person.signed(Ask::get("/2/users/me")).is(200);
-    server.send(Ask::get("/2/users/me?access_token=canary1").bearer("canary2"));
-    let answer = person.send(Ask::get("/2/users/me").header("x-request-id", "my-own-name"));
+    let server = TestServer::start(&["--log-format", "json"]);
+    let person = server.new_user("logged");
+    person.publish_text("Not in the log, I hope");
+    person
+        .send_signed(TestRequest::get("/2/users/me"))
+        .assert_status(200);
+    server.send(TestRequest::get("/2/users/me?access_token=canary1").bearer("canary2"));
+    let answer = person.send(TestRequest::get("/2/users/me").header("x-request-id", "my-own-name"));
     assert_eq!(answer.header("x-request-id"), "my-own-name");
     assert!(!answer.header("x-transaction-id").is_empty());
-    let logged = server.logged();
+    let logged = server.stderr();
     let lines: Vec<Value> = logged
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
@@ -291,7 +304,7 @@ fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
             .any(|line| line.to_string().contains("/2/users/me")),
         "{logged}"
     );
-    let written = logged + &server.said();
+    let written = logged + &server.stdout();
     let mut secrets: Vec<&str> = [
         "API_SECRET",
         "BEARER_TOKEN",
@@ -299,12 +312,12 @@ fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
         "USER_TOKEN",
         "CLIENT_SECRET",
     ]
-    .map(|name| server.env(name))
+    .map(|name| server.env_value(name))
     .to_vec();
-    let control = std::fs::read_to_string(server.data().join("control.token")).unwrap();
+    let control = std::fs::read_to_string(server.data_dir().join("control.token")).unwrap();
     secrets.extend([
         &person.token,
-        person.oauth1().1,
+        person.oauth1_token().1,
         &person.app.secret,
         control.trim(),
     ]);
@@ -316,11 +329,11 @@ fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
 
 #[test]
 fn the_database_holds_no_secret_in_the_clear() {
-    if engine() == Engine::Postgres {
+    if suite_engine() == DatabaseEngine::Postgres {
         return;
     }
-    let server = Server::start(&[]);
-    let person = server.person("sealed");
+    let server = TestServer::start(&[]);
+    let person = server.new_user("sealed");
     let mut secrets: Vec<String> = [
         "API_SECRET",
         "BEARER_TOKEN",
@@ -328,14 +341,14 @@ fn the_database_holds_no_secret_in_the_clear() {
         "USER_TOKEN",
         "CLIENT_SECRET",
     ]
-    .map(|name| server.env(name).to_owned())
+    .map(|name| server.env_value(name).to_owned())
     .to_vec();
     secrets.extend([
         person.token.clone(),
-        person.oauth1().1.to_owned(),
+        person.oauth1_token().1.to_owned(),
         person.app.secret.clone(),
     ]);
-    for (name, bytes) in contents(&server.data()) {
+    for (name, bytes) in contents(&server.data_dir()) {
         if name == "dev.env" {
             continue;
         }

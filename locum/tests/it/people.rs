@@ -2,24 +2,27 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Person, Server, encode, fresh, shared};
+use crate::harness::{TestServer, TestUser, percent_encode, shared_server, unique_number};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
-fn edit(who: &Person<'_>, more: &[&str]) -> Value {
+fn edit(who: &TestUser<'_>, more: &[&str]) -> Value {
     let all = [&["user", "edit", &who.id][..], more].concat();
-    shared().cli(&all).json()
+    shared_server().run_cli(&all).json()
 }
 
 /// The handles that a search finds, page by page.
-fn found(reader: &Person<'_>, query: &str, page: usize) -> Vec<String> {
+fn found(reader: &TestUser<'_>, query: &str, page: usize) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let path = format!("/2/users/search?query={}&max_results={page}", encode(query));
+    let path = format!(
+        "/2/users/search?query={}&max_results={page}",
+        percent_encode(query)
+    );
     let mut at = path.clone();
     loop {
-        let body = reader.get(&at).is(200);
+        let body = reader.get(&at).assert_status(200);
         let users = body["data"].as_array().cloned().unwrap_or_default();
         assert!(users.len() <= page, "{body}");
         names.extend(
@@ -37,7 +40,7 @@ fn found(reader: &Person<'_>, query: &str, page: usize) -> Vec<String> {
 #[test]
 fn people_are_found_by_handle_name_and_biography_in_this_order() {
     // A word that nobody else has.
-    let word = format!("q{}x", fresh());
+    let word = format!("q{}x", unique_number());
     let [handle, name, bio, other] = ["a", "b", "c", "d"].map(person);
     edit(&handle, &["--username", &format!("{word}_h")]);
     edit(&name, &["--name", &format!("Zoë {}", word.to_uppercase())]);
@@ -74,18 +77,22 @@ fn people_are_found_by_handle_name_and_biography_in_this_order() {
         assert!(found(&other, &nobody, 10).is_empty(), "{nobody:?}");
     }
     // Who is out of sight is not found, and who changes is found by what they are now.
-    shared().cli(&["user", "suspend", &name.id]).well();
+    shared_server()
+        .run_cli(&["user", "suspend", &name.id])
+        .assert_success();
     assert_eq!(found(&other, &word, 10), [all[0].as_str(), &all[2]]);
-    shared().cli(&["user", "restore", &name.id]).well();
+    shared_server()
+        .run_cli(&["user", "restore", &name.id])
+        .assert_success();
     edit(&bio, &["--description", "Nothing"]);
     assert_eq!(found(&other, &word, 10), all[..2]);
 }
 
 #[test]
 fn a_search_for_people_is_walked_both_ways_and_refuses_what_is_no_query() {
-    let word = format!("w{}y", fresh());
+    let word = format!("w{}y", unique_number());
     let reader = person("reader");
-    let people: Vec<Person<'_>> = (0..5).map(|_| person("x")).collect();
+    let people: Vec<TestUser<'_>> = (0..5).map(|_| person("x")).collect();
     for someone in &people {
         // Twice over, and listed once.
         edit(someone, &["--name", &word, "--description", &word]);
@@ -93,20 +100,24 @@ fn a_search_for_people_is_walked_both_ways_and_refuses_what_is_no_query() {
     let wanted: Vec<&str> = people.iter().map(|one| one.username.as_str()).collect();
     assert_eq!(found(&reader, &word, 2), wanted, "the older account first");
     let path = format!("/2/users/search?query={word}&max_results=2");
-    let first = reader.get(&path).is(200);
+    let first = reader.get(&path).assert_status(200);
     let token = first["meta"]["next_token"].as_str().unwrap();
-    let second = reader.get(format!("{path}&next_token={token}")).is(200);
+    let second = reader
+        .get(format!("{path}&next_token={token}"))
+        .assert_status(200);
     assert_eq!(second["data"][0]["username"], wanted[2]);
     let token = second["meta"]["previous_token"].as_str().unwrap();
-    let back = reader.get(format!("{path}&next_token={token}")).is(200);
+    let back = reader
+        .get(format!("{path}&next_token={token}"))
+        .assert_status(200);
     assert_eq!(back["data"], first["data"]);
     assert!(back["meta"].get("previous_token").is_none(), "{back}");
     let pattern = "^[A-Za-z0-9_' ]{1,50}$";
     for bad in ["", "a%2Db", "%C3%A9", &"a".repeat(51)] {
         let answer = reader.get(format!("/2/users/search?query={bad}"));
-        answer.is_problem(400, "invalid-request");
+        answer.assert_problem(400, "invalid-request");
         if !bad.is_empty() {
-            let said = answer.sentences();
+            let said = answer.error_messages();
             assert!(said.iter().any(|text| text.contains(pattern)), "{said:?}");
         }
     }
@@ -116,16 +127,16 @@ fn a_search_for_people_is_walked_both_ways_and_refuses_what_is_no_query() {
         format!("/2/users/search?query={word}&max_results=1001"),
         format!("/2/users/search?query={word}&max_results=0"),
     ] {
-        reader.get(bad).is_problem(400, "invalid-request");
+        reader.get(bad).assert_problem(400, "invalid-request");
     }
     let other = format!("/2/users/search?query=other&next_token={token}");
-    reader.get(other).is_problem(400, "invalid-request");
+    reader.get(other).assert_problem(400, "invalid-request");
 }
 
 #[test]
 fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
     let [org, one, two, reader] = ["org", "one", "two", "reader"].map(person);
-    let server = shared();
+    let server = shared_server();
     for who in [&one, &two] {
         let badge = [
             "--description",
@@ -134,11 +145,13 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
             "https://org.example/b.png",
         ];
         let give = ["user", "affiliate", &who.id, &org.username];
-        server.cli(&[&give[..], &badge].concat()).well();
+        server
+            .run_cli(&[&give[..], &badge].concat())
+            .assert_success();
     }
     let path = format!("/2/users/{}/affiliates", org.id);
     let listed = |path: &str| {
-        let body = reader.get(path).is(200);
+        let body = reader.get(path).assert_status(200);
         let users = body["data"].as_array().cloned().unwrap_or_default();
         users
             .iter()
@@ -151,7 +164,7 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
         "/2/users/{}?user.fields=affiliation&expansions=affiliation",
         one.id
     );
-    let body = reader.get(&shown).is(200);
+    let body = reader.get(&shown).assert_status(200);
     let badge = json!({
         "badge_url": "https://org.example/b.png",
         "description": "Org",
@@ -159,18 +172,22 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
     });
     assert_eq!(body["data"]["affiliation"], badge);
     assert_eq!(body["includes"]["users"][0]["id"], org.id.as_str());
-    server.cli(&["user", "unaffiliate", &one.id]).well();
+    server
+        .run_cli(&["user", "unaffiliate", &one.id])
+        .assert_success();
     assert_eq!(listed(&path), [two.id.as_str()]);
     assert!(
-        reader.get(&shown).is(200)["data"]
+        reader.get(&shown).assert_status(200)["data"]
             .get("affiliation")
             .is_none()
     );
-    server.cli(&["user", "affiliate", &org.id, &org.id]).ends(1);
+    server
+        .run_cli(&["user", "affiliate", &org.id, &org.id])
+        .assert_exit_code(1);
     reader
         .get("/2/users/x/affiliates")
-        .is_problem(400, "invalid-request");
-    let nobody = reader.get("/2/users/1/affiliates").is(200);
+        .assert_problem(400, "invalid-request");
+    let nobody = reader.get("/2/users/1/affiliates").assert_status(200);
     assert_eq!(nobody["errors"][0]["title"], "Not Found Error");
 }
 
@@ -180,11 +197,11 @@ fn an_operator_edits_marks_and_takes_back() {
     let (who, reader) = (person("who"), person("reader"));
     let fields = "description,location,url,name,username,verified_type,verified,protected,\
                   profile_image_url,entities,subscription_type";
-    let seen = |viewer: &Person<'_>| {
+    let seen = |viewer: &TestUser<'_>| {
         let path = format!("/2/users/{}?user.fields={fields}", who.id);
-        viewer.get(path).is(200)["data"].clone()
+        viewer.get(path).assert_status(200)["data"].clone()
     };
-    let handle = format!("n{}", fresh());
+    let handle = format!("n{}", unique_number());
     let texts = [
         "--username",
         &handle,
@@ -208,7 +225,11 @@ fn an_operator_edits_marks_and_takes_back() {
     assert_eq!(now["location"], "Here");
     assert_eq!(now["entities"]["description"]["hashtags"][0]["tag"], "tag");
     assert_eq!(now["profile_image_url"], "https://img.example/p_normal.jpg");
-    let name = |name: &str| reader.get(format!("/2/users/by/username/{name}")).is(200);
+    let name = |name: &str| {
+        reader
+            .get(format!("/2/users/by/username/{name}"))
+            .assert_status(200)
+    };
     assert_eq!(name(&handle)["data"]["id"], who.id.as_str());
     assert!(
         name(&who.username).get("data").is_none(),
@@ -221,17 +242,21 @@ fn an_operator_edits_marks_and_takes_back() {
         ("--description", &"x".repeat(161)),
         ("--website", "javascript:x"),
     ] {
-        shared()
-            .cli(&["user", "edit", &who.id, flag, value])
-            .ends(1);
+        shared_server()
+            .run_cli(&["user", "edit", &who.id, flag, value])
+            .assert_exit_code(1);
     }
     assert_eq!(seen(&reader), now, "what is refused changes nothing");
-    let server = shared();
-    server.cli(&["user", "verify", &who.id, "business"]).well();
+    let server = shared_server();
     server
-        .cli(&["user", "premium", &who.id, "PremiumPlus"])
-        .well();
-    server.cli(&["user", "protect", &who.id]).well();
+        .run_cli(&["user", "verify", &who.id, "business"])
+        .assert_success();
+    server
+        .run_cli(&["user", "premium", &who.id, "PremiumPlus"])
+        .assert_success();
+    server
+        .run_cli(&["user", "protect", &who.id])
+        .assert_success();
     let marked = seen(&reader);
     assert_eq!(
         (&marked["verified_type"], &marked["protected"]),
@@ -240,21 +265,34 @@ fn an_operator_edits_marks_and_takes_back() {
     assert_eq!(marked["subscription_type"], "None", "for oneself only");
     assert_eq!(seen(&who)["subscription_type"], "PremiumPlus");
     let long = "word ".repeat(100);
-    who.publish(&json!({ "text": long.trim() })).is(201);
-    server.cli(&["user", "premium", &who.id, "Gold"]).ends(1);
-    server.cli(&["user", "premium", &who.id, "None"]).well();
-    server.cli(&["user", "verify", &who.id, "none"]).well();
-    server.cli(&["user", "unprotect", &who.id]).well();
+    who.create_post(&json!({ "text": long.trim() }))
+        .assert_status(201);
+    server
+        .run_cli(&["user", "premium", &who.id, "Gold"])
+        .assert_exit_code(1);
+    server
+        .run_cli(&["user", "premium", &who.id, "None"])
+        .assert_success();
+    server
+        .run_cli(&["user", "verify", &who.id, "none"])
+        .assert_success();
+    server
+        .run_cli(&["user", "unprotect", &who.id])
+        .assert_success();
     assert_eq!(seen(&reader)["verified"], false);
 }
 
 #[test]
 fn a_deleted_account_is_gone_until_it_is_restored_and_its_tokens_stay_dead() {
     let (who, reader) = (person("who"), person("reader"));
-    let post = who.says("Here I am");
-    let server = shared();
-    server.cli(&["user", "delete", &who.id]).well();
-    let profile = reader.get(format!("/2/users/{}", who.id)).is(200);
+    let post = who.publish_text("Here I am");
+    let server = shared_server();
+    server
+        .run_cli(&["user", "delete", &who.id])
+        .assert_success();
+    let profile = reader
+        .get(format!("/2/users/{}", who.id))
+        .assert_status(200);
     assert_eq!(profile["errors"][0]["title"], "Not Found Error");
     for path in [
         format!("/2/posts/{post}"),
@@ -262,28 +300,35 @@ fn a_deleted_account_is_gone_until_it_is_restored_and_its_tokens_stay_dead() {
         format!("/2/users/by/username/{}/posts", who.username),
         format!("/2/users/by/username/{}/mentions", who.username),
     ] {
-        let body = reader.get(&path).is(200);
+        let body = reader.get(&path).assert_status(200);
         assert!(
             body.get("data").is_none() && body["errors"].is_array(),
             "{path}: {body}"
         );
     }
-    server.cli(&["user", "suspend", &who.id]).ends(1);
-    server.cli(&["user", "restore", &who.id]).well();
-    assert_eq!(reader.sees(&post, "text")["text"], "Here I am");
-    who.get("/2/users/me").is_code(401, 89);
-    let token = who.token(&[]);
-    let me = crate::harness::Ask::get("/2/users/me").bearer(&token);
-    assert_eq!(server.send(me).is(200)["data"]["id"], who.id.as_str());
+    server
+        .run_cli(&["user", "suspend", &who.id])
+        .assert_exit_code(1);
+    server
+        .run_cli(&["user", "restore", &who.id])
+        .assert_success();
+    assert_eq!(reader.fetch_post(&post, "text")["text"], "Here I am");
+    who.get("/2/users/me").assert_legacy_code(401, 89);
+    let token = who.new_token(&[]);
+    let me = crate::harness::TestRequest::get("/2/users/me").bearer(&token);
+    assert_eq!(
+        server.send(me).assert_status(200)["data"]["id"],
+        who.id.as_str()
+    );
 }
 
 #[test]
 fn people_of_an_older_database_are_found_after_the_next_start() {
-    let mut server = Server::start(&["--world", "empty"]);
-    let handle = server.person("elder").username;
+    let mut server = TestServer::start(&["--world", "empty"]);
+    let handle = server.new_user("elder").username;
     server.stop();
-    server.sql("DELETE FROM user_word; DELETE FROM meta WHERE key = 'user_words'");
-    server.start_again();
-    let reader = server.person("reader");
+    server.run_sql("DELETE FROM user_word; DELETE FROM meta WHERE key = 'user_words'");
+    server.restart();
+    let reader = server.new_user("reader");
     assert_eq!(found(&reader, "elder", 10), [handle]);
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Person, Server, shared};
+use crate::harness::{TestServer, TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 fn asked(options: &[&str], minutes: i64) -> Value {
@@ -14,13 +14,20 @@ fn asked(options: &[&str], minutes: i64) -> Value {
 
 /// Publishes a poll; the post's id.
 #[track_caller]
-fn asks(author: &Person<'_>, options: &[&str], minutes: i64) -> String {
-    let made = author.publish(&asked(options, minutes)).is(201);
+fn asks(author: &TestUser<'_>, options: &[&str], minutes: i64) -> String {
+    let made = author
+        .create_post(&asked(options, minutes))
+        .assert_status(201);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
-fn vote(server: &Server, post: &str, option: &str, user: &str) -> crate::harness::Ran {
-    server.cli(&["poll", "vote", post, option, "--as", user])
+fn vote(
+    server: &TestServer,
+    post: &str,
+    option: &str,
+    user: &str,
+) -> crate::harness::CommandOutput {
+    server.run_cli(&["poll", "vote", post, option, "--as", user])
 }
 
 const ALL: &str =
@@ -28,10 +35,10 @@ const ALL: &str =
 
 #[test]
 fn a_poll_is_read_and_voted_in() {
-    let server = shared();
+    let server = shared_server();
     let [author, voter, other] = ["asker", "voter", "other"].map(person);
     let id = asks(&author, &["Tea", "Coffee", "<Water>"], 1440);
-    let read = voter.get(format!("/2/posts/{id}?{ALL}")).is(200);
+    let read = voter.get(format!("/2/posts/{id}?{ALL}")).assert_status(200);
     let poll = &read["includes"]["polls"][0];
     assert_eq!(read["data"]["attachments"]["poll_ids"][0], poll["id"]);
     assert_eq!(poll["voting_status"], "open");
@@ -45,33 +52,44 @@ fn a_poll_is_read_and_voted_in() {
     assert_eq!(poll["options"], labels);
     let plain = voter
         .get(format!("/2/tweets/{id}?expansions=attachments.poll_ids"))
-        .is(200);
+        .assert_status(200);
     let plain = plain["includes"]["polls"][0].as_object().unwrap();
     assert_eq!(plain.keys().collect::<Vec<_>>(), ["id", "options"]);
 
     let voted = vote(server, &id, "2", &voter.username).json();
     assert_eq!(voted["voted"], 2);
-    vote(server, &id, "2", &other.id).well();
+    vote(server, &id, "2", &other.id).assert_success();
     let again = vote(server, &id, "1", &voter.username);
-    assert!(again.ends(1).err.contains("already voted"), "{again:?}");
+    assert!(
+        again.assert_exit_code(1).stderr.contains("already voted"),
+        "{again:?}"
+    );
     for wrong in ["0", "4"] {
-        vote(server, &id, wrong, &author.username).ends(1);
+        vote(server, &id, wrong, &author.username).assert_exit_code(1);
     }
-    vote(server, "1", "1", &author.username).ends(1);
-    vote(server, &author.says("No poll"), "1", &voter.username).ends(1);
-    let read = author.get(format!("/2/posts?ids={id}&{ALL}")).is(200);
+    vote(server, "1", "1", &author.username).assert_exit_code(1);
+    vote(
+        server,
+        &author.publish_text("No poll"),
+        "1",
+        &voter.username,
+    )
+    .assert_exit_code(1);
+    let read = author
+        .get(format!("/2/posts?ids={id}&{ALL}"))
+        .assert_status(200);
     let options = &read["includes"]["polls"][0]["options"];
     let votes = [0, 1, 2].map(|place: usize| options[place]["votes"].as_i64().unwrap());
     assert_eq!(votes, [0, 2, 0]);
     let own = ["poll", "show", &id, "--as", &other.username];
-    assert_eq!(server.cli(&own).json()["options"][1]["voted"], true);
+    assert_eq!(server.run_cli(&own).json()["options"][1]["voted"], true);
 
-    let hidden = server.person_with("hidden", &["--protected"]);
+    let hidden = server.new_user_with("hidden", &["--protected"]);
     let secret = asks(&hidden, &["Yes", "No"], 5);
-    vote(server, &secret, "1", &voter.username).ends(1);
-    author.delete(format!("/2/posts/{id}")).is(200);
-    vote(server, &id, "1", &author.username).ends(1);
-    server.cli(&["fsck"]).well();
+    vote(server, &secret, "1", &voter.username).assert_exit_code(1);
+    author.delete(format!("/2/posts/{id}")).assert_status(200);
+    vote(server, &id, "1", &author.username).assert_exit_code(1);
+    server.run_cli(&["fsck"]).assert_success();
 }
 
 #[test]
@@ -91,7 +109,9 @@ fn a_poll_outside_its_bounds_is_refused() {
         json!({ "text": "x", "poll": { "options": ["a", "b"], "duration_minutes": 5, "more": 1 } }),
     ];
     for body in wrong {
-        author.publish(&body).is_problem(400, "invalid-request");
+        author
+            .create_post(&body)
+            .assert_problem(400, "invalid-request");
     }
     let one_of = "You can only provide one of poll or quote_tweet_id or direct_message_deep_link or \
                   media or card_uri.";
@@ -103,14 +123,16 @@ fn a_poll_outside_its_bounds_is_refused() {
     ] {
         let mut body = asked(&["a", "b"], 5);
         body[name] = value;
-        author.publish(&body).says(400, one_of);
+        author.create_post(&body).assert_error(400, one_of);
     }
-    let timeline = author.get(format!("/2/users/{}/posts", author.id)).is(200);
+    let timeline = author
+        .get(format!("/2/users/{}/posts", author.id))
+        .assert_status(200);
     assert_eq!(timeline["meta"]["result_count"], 0);
     asks(&author, &["a", &"y".repeat(25)], 5);
     let mut longest = asked(&["1", "2", "3", "4"], 10_080);
     longest["text"] = json!("");
-    author.publish(&longest).is(201);
+    author.create_post(&longest).assert_status(201);
 }
 
 #[test]
@@ -118,16 +140,18 @@ fn a_poll_may_say_who_replies() {
     let (author, stranger) = (person("asker"), person("stranger"));
     let mut body = asked(&["a", "b"], 5);
     body["poll"]["reply_settings"] = json!("following");
-    let id = author.publish(&body).is(201)["data"]["id"].clone();
+    let id = author.create_post(&body).assert_status(201)["data"]["id"].clone();
     let reply = json!({ "text": "re", "reply": { "in_reply_to_post_id": id } });
-    stranger.publish(&reply).is_code(403, 433);
+    stranger.create_post(&reply).assert_legacy_code(403, 433);
     body["reply_settings"] = json!("verified");
-    author.publish(&body).is_problem(400, "invalid-request");
+    author
+        .create_post(&body)
+        .assert_problem(400, "invalid-request");
 }
 
 /// The log tells so often that the poll of a post has ended.
-fn is_told(server: &Server, post: &str, times: u32) {
-    server.sql(&format!(
+fn is_told(server: &TestServer, post: &str, times: u32) {
+    server.run_sql(&format!(
         "CREATE TABLE probe (n BIGINT CHECK (n = {times})); \
          INSERT INTO probe SELECT COUNT(*) FROM event WHERE kind = 'poll.close' \
          AND subject_id = {post}; DROP TABLE probe;"
@@ -136,9 +160,9 @@ fn is_told(server: &Server, post: &str, times: u32) {
 
 #[test]
 fn a_poll_ends_once_however_often_the_server_is_killed() {
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     let (id, name, token) = {
-        let author = server.person("asker");
+        let author = server.new_user("asker");
         (
             asks(&author, &["a", "b"], 5),
             author.username.clone(),
@@ -148,17 +172,20 @@ fn a_poll_ends_once_however_often_the_server_is_killed() {
     server.kill();
     is_told(&server, &id, 0);
     let end = base::PostId::parse(&id).unwrap().created_at().ms();
-    server.sql(&format!("UPDATE poll SET ends_at = {end}"));
+    server.run_sql(&format!("UPDATE poll SET ends_at = {end}"));
     for _ in 0..3 {
-        server.start_again();
+        server.restart();
         server.kill();
     }
-    server.start_again();
-    let read = crate::harness::Ask::get(format!("/2/posts/{id}?{ALL}")).bearer(&token);
-    let read = server.send(read).is(200);
+    server.restart();
+    let read = crate::harness::TestRequest::get(format!("/2/posts/{id}?{ALL}")).bearer(&token);
+    let read = server.send(read).assert_status(200);
     assert_eq!(read["includes"]["polls"][0]["voting_status"], "closed");
     let late = vote(&server, &id, "1", &name);
-    assert!(late.ends(1).err.contains("closed"), "{late:?}");
+    assert!(
+        late.assert_exit_code(1).stderr.contains("closed"),
+        "{late:?}"
+    );
     std::thread::sleep(std::time::Duration::from_millis(2_500));
     server.kill();
     is_told(&server, &id, 1);
@@ -166,9 +193,9 @@ fn a_poll_ends_once_however_often_the_server_is_killed() {
 
 #[test]
 fn the_poll_of_a_card_ends_on_each_post_that_carries_it() {
-    let mut server = Server::start(&[]);
+    let mut server = TestServer::start(&[]);
     let posts = {
-        let author = server.person("asker");
+        let author = server.new_user("asker");
         let create = [
             "ads",
             "account",
@@ -177,17 +204,17 @@ fn the_poll_of_a_card_ends_on_each_post_that_carries_it() {
             "--user",
             &author.username,
         ];
-        let account = server.cli(&create).json();
+        let account = server.run_cli(&create).json();
         let account = account["id"].as_str().unwrap();
         let choices = "name=When&first_choice=a&second_choice=b&duration_in_minutes=5";
         let path = format!("/12/accounts/{account}/cards/poll?{choices}");
         let made = author
-            .signed(crate::harness::Ask::new("POST", path))
-            .is(200);
+            .send_signed(crate::harness::TestRequest::new("POST", path))
+            .assert_status(200);
         let uri = &made["data"]["card_uri"];
         ["Which?", "And which?"].map(|text| {
             let body = json!({ "text": text, "card_uri": uri });
-            let made = author.publish(&body).is(201);
+            let made = author.create_post(&body).assert_status(201);
             made["data"]["id"].as_str().unwrap().to_owned()
         })
     };
@@ -195,12 +222,12 @@ fn the_poll_of_a_card_ends_on_each_post_that_carries_it() {
     for post in &posts {
         is_told(&server, post, 0);
     }
-    server.sql("UPDATE poll SET ends_at = 1 WHERE id = post_id");
+    server.run_sql("UPDATE poll SET ends_at = 1 WHERE id = post_id");
     for _ in 0..2 {
-        server.start_again();
+        server.restart();
         server.kill();
     }
-    server.start_again();
+    server.restart();
     std::thread::sleep(std::time::Duration::from_secs(5));
     server.kill();
     for post in &posts {

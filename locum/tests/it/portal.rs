@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::harness::{Answer, Ask, Key, Server, encode, fresh, shared, until};
+use crate::harness::{
+    OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, shared_server,
+    unique_number, wait_until,
+};
 use crate::pages::browser::Browser;
 
 fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
@@ -15,14 +18,14 @@ fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
 fn fields(pairs: &[(&str, &str)]) -> String {
     let pairs = pairs
         .iter()
-        .map(|(name, value)| format!("{name}={}", encode(value)));
+        .map(|(name, value)| format!("{name}={}", percent_encode(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
 /// A browser in which a new developer is signed in.
-fn developer<'s>(server: &'s Server, name: &str) -> Browser<'s> {
+fn developer<'s>(server: &'s TestServer, name: &str) -> Browser<'s> {
     let made = ["user", "create", name, "--password", "a long secret"];
-    server.cli(&made).well();
+    server.run_cli(&made).assert_success();
     let mut browser = Browser::new(server);
     let answer = browser.sign_in(name, "a long secret", "/");
     assert_eq!(answer.status, 303, "{}", answer.text());
@@ -35,11 +38,11 @@ fn csrf(browser: &mut Browser<'_>) -> String {
     between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned()
 }
 
-fn post(browser: &mut Browser<'_>, path: &str, pairs: &[(&str, &str)]) -> Answer {
+fn post(browser: &mut Browser<'_>, path: &str, pairs: &[(&str, &str)]) -> TestResponse {
     let csrf = csrf(browser);
     let mut all = vec![("csrf", csrf.as_str())];
     all.extend(pairs);
-    browser.send(Ask::post(path).form(fields(&all)))
+    browser.send(TestRequest::post(path).form(fields(&all)))
 }
 
 /// Makes an app; the path of its settings, and what was shown once.
@@ -53,7 +56,7 @@ fn make(browser: &mut Browser<'_>, name: &str) -> (String, BTreeMap<String, Stri
 }
 
 /// What is shown once, by name.
-fn once(answer: &Answer) -> BTreeMap<String, String> {
+fn once(answer: &TestResponse) -> BTreeMap<String, String> {
     assert!(answer.header("cache-control").contains("no-store"));
     let text = answer.text();
     let list = between(&text, "<dl class=\"values\">", "</dl>");
@@ -84,14 +87,14 @@ fn pairs<'f>(form: &'f [(&'static str, String)]) -> Vec<(&'static str, &'f str)>
     pairs.collect()
 }
 
-fn bearer(server: &Server, key: &str, secret: &str) -> Answer {
-    let ask = Ask::post("/oauth2/token").form("grant_type=client_credentials");
+fn bearer(server: &TestServer, key: &str, secret: &str) -> TestResponse {
+    let ask = TestRequest::post("/oauth2/token").form("grant_type=client_credentials");
     server.send(ask.basic(key, secret))
 }
 
 #[test]
 fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
-    let server = Server::start(&["--world", "empty"]);
+    let server = TestServer::start(&["--world", "empty"]);
     let mut browser = developer(&server, "grace");
     assert!(browser.get("/developer/apps").text().contains("No app yet"));
     let (app, keys) = make(&mut browser, "First");
@@ -99,10 +102,10 @@ fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
     assert!(listed.contains("First") && !listed.contains(&keys["API secret"]));
 
     let (key, secret) = (&keys["API key"], &keys["API secret"]);
-    let token = bearer(&server, key, secret).is(200)["access_token"].clone();
+    let token = bearer(&server, key, secret).assert_status(200)["access_token"].clone();
     assert_eq!(token.as_str().unwrap(), keys["Bearer token"]);
-    let look = Ask::get("/2/users/by/username/grace").bearer(token.as_str().unwrap());
-    server.send(look.clone()).is(200);
+    let look = TestRequest::get("/2/users/by/username/grace").bearer(token.as_str().unwrap());
+    server.send(look.clone()).assert_status(200);
 
     let page = browser.get(format!("{app}/keys")).text();
     for value in ["API secret", "Bearer token", "Client secret"] {
@@ -111,21 +114,21 @@ fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
     let path = format!("{app}/keys/api/regenerate");
     let asked = browser.get(&path).text();
     assert!(asked.contains("Regenerate"), "{asked}");
-    bearer(&server, key, secret).is(200);
+    bearer(&server, key, secret).assert_status(200);
     let made = once(&post(&mut browser, &path, &[]));
     assert_eq!(&made["API key"], key);
     assert_ne!(&made["API secret"], secret);
-    bearer(&server, key, secret).is_code(403, 99);
-    bearer(&server, key, &made["API secret"]).is(200);
+    bearer(&server, key, secret).assert_legacy_code(403, 99);
+    bearer(&server, key, &made["API secret"]).assert_status(200);
 
     let made = once(&post(
         &mut browser,
         &format!("{app}/keys/bearer/regenerate"),
         &[],
     ));
-    server.send(look).is(401);
-    let look = Ask::get("/2/users/by/username/grace").bearer(&made["Bearer token"]);
-    server.send(look).is(200);
+    server.send(look).assert_status(401);
+    let look = TestRequest::get("/2/users/by/username/grace").bearer(&made["Bearer token"]);
+    server.send(look).assert_status(200);
     own_token(&mut browser, &app);
     public_client(&mut browser);
 
@@ -143,14 +146,17 @@ fn own_token(browser: &mut Browser<'_>, app: &str) {
     assert!(browser.get(&path).text().contains("Regenerate"));
     let api = once(&post(browser, &format!("{app}/keys/api/regenerate"), &[]));
     for (made, status) in [(&first, 401), (&second, 200)] {
-        let ask = Ask::get("/2/users/by/username/grace");
-        let key = Key {
+        let ask = TestRequest::get("/2/users/by/username/grace");
+        let key = OAuth1Credentials {
             consumer: (&api["API key"], &api["API secret"]),
             token: (&made["Access token"], &made["Access token secret"]),
-            ..Key::default()
+            ..OAuth1Credentials::default()
         };
-        let header = ask.signature(&key, &browser.server.url);
-        browser.server.send(ask.authorized(header)).is(status);
+        let header = ask.oauth1_header(&key, &browser.server.url);
+        browser
+            .server
+            .send(ask.authorization(header))
+            .assert_status(status);
     }
 }
 
@@ -175,13 +181,13 @@ fn the_end(browser: &mut Browser<'_>, app: &str, token: &str) {
         (303, "/developer/apps")
     );
     assert_eq!(browser.get(app).status, 404);
-    let look = Ask::get("/2/users/by/username/grace").bearer(token);
-    browser.server.send(look).is(401);
+    let look = TestRequest::get("/2/users/by/username/grace").bearer(token);
+    browser.server.send(look).assert_status(401);
 }
 
 #[test]
 fn settings_are_kept_within_their_limits() {
-    let server = Server::start(&["--world", "empty"]);
+    let server = TestServer::start(&["--world", "empty"]);
     let mut browser = developer(&server, "alan");
     let (app, _) = make(&mut browser, "Limits");
     let save = |browser: &mut Browser<'_>, callbacks: &str| {
@@ -233,7 +239,7 @@ fn settings_are_kept_within_their_limits() {
 
 #[test]
 fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
-    let server = Server::start(&["--world", "empty"]);
+    let server = TestServer::start(&["--world", "empty"]);
     let mut browser = developer(&server, "mine");
     let mut other = developer(&server, "theirs");
     let (app, _) = make(&mut browser, "Mine");
@@ -259,17 +265,18 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
                 "{path}"
             );
             let forged = [("name", "Mine"), ("csrf", &csrf(&mut other))];
-            let forged = browser.send(Ask::post(&path).form(fields(&forged)));
+            let forged = browser.send(TestRequest::post(&path).form(fields(&forged)));
             assert_eq!(forged.status, 403, "{path}");
         }
-        let answer = server.send(Ask::get(&path));
+        let answer = server.send(TestRequest::get(&path));
         assert_eq!(answer.status, 303, "{path}");
         assert!(answer.header("location").starts_with("/login?next="));
     }
     assert_eq!(browser.get("/developer/apps/x").status, 404);
     assert_eq!(browser.get(format!("{app}/keys/x/regenerate")).status, 404);
     let csrf = csrf(&mut browser);
-    let ask = Ask::post(format!("{app}/delete")).form(fields(&[("csrf", &csrf), ("name", "Mine")]));
+    let ask = TestRequest::post(format!("{app}/delete"))
+        .form(fields(&[("csrf", &csrf), ("name", "Mine")]));
     let answer = browser.send(ask.header("origin", "https://evil.example"));
     assert_eq!(answer.status, 403);
     assert_eq!(browser.get(&app).status, 200);
@@ -280,7 +287,7 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
     ] {
         assert!(!browser.get(&app).header(name).is_empty(), "{name}");
     }
-    let answer = server.send(Ask::get("/developer"));
+    let answer = server.send(TestRequest::get("/developer"));
     assert_eq!(
         (answer.status, answer.header("location")),
         (303, "/developer/apps")
@@ -289,12 +296,13 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
 
 #[test]
 fn a_test_platform_explains_signatures_and_shows_its_letters() {
-    let server = shared();
-    let person = server.person("exp");
+    let server = shared_server();
+    let person = server.new_user("exp");
     let mut browser = Browser::new(server);
     let page = browser.get("/developer/explain");
     let csrf = between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned();
-    let header = Ask::get("/2/users/me").signature(&person.key(), &server.url);
+    let header =
+        TestRequest::get("/2/users/me").oauth1_header(&person.oauth1_credentials(), &server.url);
     let url = format!("{}/2/users/me", server.url);
     let mut send = |csrf: &str, method: &str, header: &str| {
         let form = fields(&[
@@ -304,7 +312,7 @@ fn a_test_platform_explains_signatures_and_shows_its_letters() {
             ("authorization", header),
             ("base_string", "GET&x"),
         ]);
-        let ask = Ask::post("/developer/explain").form(form);
+        let ask = TestRequest::post("/developer/explain").form(form);
         browser.send(ask)
     };
     let text = send(&csrf, "GET", &header).text();
@@ -315,18 +323,20 @@ fn a_test_platform_explains_signatures_and_shows_its_letters() {
     assert_eq!(send(&csrf, "GET", "Bearer x").status, 400);
     assert_eq!(send("forged", "GET", &header).status, 403);
 
-    assert_eq!(server.send(Ask::get("/mailbox")).status, 200);
+    assert_eq!(server.send(TestRequest::get("/mailbox")).status, 200);
     assert_eq!(
-        server.send(Ask::get("/mailbox/9223372036854775807")).status,
+        server
+            .send(TestRequest::get("/mailbox/9223372036854775807"))
+            .status,
         404
     );
-    assert_eq!(server.send(Ask::get("/mailbox/x")).status, 404);
+    assert_eq!(server.send(TestRequest::get("/mailbox/x")).status, 404);
 }
 
 #[test]
 fn letters_stand_in_the_mailbox_of_a_test_platform() {
-    let server = shared();
-    let name = format!("reader{}", fresh());
+    let server = shared_server();
+    let name = format!("reader{}", unique_number());
     let address = format!("{name}@mail.example");
     let made = [
         "user",
@@ -337,17 +347,17 @@ fn letters_stand_in_the_mailbox_of_a_test_platform() {
         "--email",
         &address,
     ];
-    server.cli(&made).well();
+    server.run_cli(&made).assert_success();
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
     let answer = browser.submit(&page, "/forgotten-password", &[("email", &address)]);
     assert!(answer.status < 400, "{}", answer.text());
-    let text = server.send(Ask::get("/mailbox")).text();
+    let text = server.send(TestRequest::get("/mailbox")).text();
     let (before, _) = text
         .split_once(&address)
         .unwrap_or_else(|| panic!("{text}"));
     let (_, path) = before.rsplit_once("href=\"").unwrap();
-    let letter = server.send(Ask::get(path.split('"').next().unwrap()));
+    let letter = server.send(TestRequest::get(path.split('"').next().unwrap()));
     assert_eq!(letter.status, 200);
     assert!(
         letter.text().contains("/account/reset?token="),
@@ -358,7 +368,7 @@ fn letters_stand_in_the_mailbox_of_a_test_platform() {
 
 #[test]
 fn usage_stands_beside_its_limits() {
-    let server = Server::start(&["--world", "empty", "--rate-limits", "table"]);
+    let server = TestServer::start(&["--world", "empty", "--rate-limits", "table"]);
     let mut browser = developer(&server, "busy");
     let (app, keys) = make(&mut browser, "Busy");
     assert!(
@@ -368,8 +378,8 @@ fn usage_stands_beside_its_limits() {
             .contains("No calls")
     );
     for _ in 0..3 {
-        let look = Ask::get("/2/users/by/username/busy").bearer(&keys["Bearer token"]);
-        server.send(look).is(200);
+        let look = TestRequest::get("/2/users/by/username/busy").bearer(&keys["Bearer token"]);
+        server.send(look).assert_status(200);
     }
     let text = browser.get(format!("{app}/usage")).text();
     assert!(
@@ -382,7 +392,7 @@ fn usage_stands_beside_its_limits() {
     );
     let page = format!("{app}/keys");
     assert_eq!(browser.get(&page).text().matches("never used").count(), 3);
-    until("the last use is written down", || {
+    wait_until("the last use is written down", || {
         browser.get(&page).text().matches("last used").count() == 1
     });
 }

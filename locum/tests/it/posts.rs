@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Person, shared};
+use crate::harness::{TestUser, shared_server};
 
 const TOO_LONG: &str = "Your Tweet text is too long. For more information on how Twitter determines \
                         text length see https://github.com/twitter/twitter-text.";
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
-fn premium(name: &str) -> Person<'static> {
-    shared().person_with(name, &["--subscription-type", "Premium"])
+fn premium(name: &str) -> TestUser<'static> {
+    shared_server().new_user_with(name, &["--subscription-type", "Premium"])
 }
 
 #[test]
 fn a_post_is_answered_as_it_will_be_read() {
     let author = person("author");
-    let answer = author.publish(&json!({ "text": "First & <last>" }));
-    let made = answer.is(201)["data"].clone();
+    let answer = author.create_post(&json!({ "text": "First & <last>" }));
+    let made = answer.assert_status(201)["data"].clone();
     let id = made["id"].as_str().unwrap();
     assert_eq!(made["text"], "First &amp; &lt;last&gt;");
     assert_eq!(made["edit_history_post_ids"], json!([id]));
@@ -30,7 +30,7 @@ fn a_post_is_answered_as_it_will_be_read() {
         "{:?}",
         answer.headers
     );
-    let read = author.get(format!("/2/posts/{id}")).is(200);
+    let read = author.get(format!("/2/posts/{id}")).assert_status(200);
     assert_eq!(read, json!({ "data": made }));
 }
 
@@ -39,17 +39,17 @@ fn both_vocabularies_read_the_same_post() {
     let author = person("author");
     let made = author
         .post("/2/tweets", &json!({ "text": "Two words for one thing" }))
-        .is(201);
+        .assert_status(201);
     let id = made["data"]["id"].as_str().unwrap();
     let one = author
         .get(format!("/2/tweets/{id}?tweet.fields=public_metrics"))
-        .is(200);
+        .assert_status(200);
     let other = author
         .get(format!("/2/posts/{id}?post.fields=public_metrics"))
-        .is(200);
+        .assert_status(200);
     let mixed = author
         .get(format!("/2/tweets/{id}?post.fields=public_metrics"))
-        .is(200);
+        .assert_status(200);
     assert_eq!(one["data"]["edit_history_tweet_ids"], json!([id]));
     assert_eq!(one["data"]["public_metrics"]["retweet_count"], 0);
     assert_eq!(other["data"]["edit_history_post_ids"], json!([id]));
@@ -60,12 +60,12 @@ fn both_vocabularies_read_the_same_post() {
 #[test]
 fn every_field_of_a_plain_post_is_there() {
     let author = person("author");
-    let id = author.says("All of it");
+    let id = author.publish_text("All of it");
     let fields = "attachments,author_id,context_annotations,conversation_id,created_at,edit_controls,\
                   edit_history_post_ids,entities,geo,id,in_reply_to_user_id,lang,note_post,\
                   possibly_sensitive,public_metrics,referenced_posts,reply_settings,source,text,withheld,\
                   display_text_range,paid_partnership";
-    let post = author.sees(&id, fields);
+    let post = author.fetch_post(&id, fields);
     assert_eq!(post["author_id"], author.id);
     assert_eq!(post["conversation_id"], id);
     assert_eq!(post["reply_settings"], "everyone");
@@ -93,7 +93,7 @@ fn every_field_of_a_plain_post_is_there() {
         "{post}"
     );
     // Own, recent: in user context one may see these.
-    let post = author.sees(&id, "non_public_metrics,organic_metrics");
+    let post = author.fetch_post(&id, "non_public_metrics,organic_metrics");
     assert!(
         post["non_public_metrics"]["impression_count"].is_u64(),
         "{post}"
@@ -107,8 +107,8 @@ fn entities_stand_where_the_text_has_them() {
         "é👩‍🚀 hi @{} see https://example.com/a?b=c #tag $CASH",
         friend.username
     );
-    let id = author.says(&text);
-    let entities = author.sees(&id, "entities")["entities"].clone();
+    let id = author.publish_text(&text);
+    let entities = author.fetch_post(&id, "entities")["entities"].clone();
     let letters: Vec<char> = text.chars().collect();
     let part = |entity: &Value| -> String {
         let at = |name: &str| usize::try_from(entity[name].as_u64().unwrap()).unwrap();
@@ -142,13 +142,13 @@ fn the_length_of_a_text_is_weighed() {
     for text in exact {
         let shown: String = text.chars().take(20).collect();
         assert_eq!(
-            author.publish(&json!({ "text": text })).status,
+            author.create_post(&json!({ "text": text })).status,
             201,
             "{shown}"
         );
         author
-            .publish(&json!({ "text": format!("{text}.") }))
-            .says(400, TOO_LONG);
+            .create_post(&json!({ "text": format!("{text}.") }))
+            .assert_error(400, TOO_LONG);
     }
 }
 
@@ -159,8 +159,8 @@ fn a_premium_author_writes_long_posts() {
         .repeat(20)
         .trim_end()
         .to_owned();
-    let id = author.says(&whole);
-    let post = author.sees(&id, "note_post,entities");
+    let id = author.publish_text(&whole);
+    let post = author.fetch_post(&id, "note_post,entities");
     assert_eq!(post["note_post"]["text"], whole);
     assert_eq!(
         post["note_post"]["entities"]["hashtags"]
@@ -173,40 +173,47 @@ fn a_premium_author_writes_long_posts() {
     assert!(text.contains('…') && text.chars().count() <= 320, "{text}");
     let old = author
         .get(format!("/2/tweets/{id}?tweet.fields=note_tweet"))
-        .is(200);
+        .assert_status(200);
     assert_eq!(old["data"]["note_tweet"]["text"], whole);
-    author.says(&"x".repeat(25_000));
+    author.publish_text(&"x".repeat(25_000));
     author
-        .publish(&json!({ "text": "y".repeat(25_001) }))
-        .says(400, TOO_LONG);
-    let short = author.says("Short enough");
-    assert!(author.sees(&short, "note_post").get("note_post").is_none());
+        .create_post(&json!({ "text": "y".repeat(25_001) }))
+        .assert_error(400, TOO_LONG);
+    let short = author.publish_text("Short enough");
+    assert!(
+        author
+            .fetch_post(&short, "note_post")
+            .get("note_post")
+            .is_none()
+    );
 }
 
 #[test]
 fn the_same_text_is_refused_the_second_time() {
     let (author, other) = (person("author"), person("other"));
-    let first = author.says("Once is enough");
-    let again = author.publish(&json!({ "text": "Once is enough" }));
-    again.says(
+    let first = author.publish_text("Once is enough");
+    let again = author.create_post(&json!({ "text": "Once is enough" }));
+    again.assert_error(
         403,
         "You are not allowed to create a Tweet with duplicate content.",
     );
     assert_eq!(again.json()["type"], "about:blank");
-    other.says("Once is enough");
+    other.publish_text("Once is enough");
     author
-        .publish(&json!({ "text": "Once is enough", "reply": { "in_reply_to_post_id": first } }))
-        .is(201);
+        .create_post(
+            &json!({ "text": "Once is enough", "reply": { "in_reply_to_post_id": first } }),
+        )
+        .assert_status(201);
     author
-        .publish(&json!({ "text": "Once is enough", "quote_post_id": first }))
-        .is(201);
+        .create_post(&json!({ "text": "Once is enough", "quote_post_id": first }))
+        .assert_status(201);
 }
 
 #[test]
 fn of_many_same_posts_at_once_one_is_taken() {
     let author = person("racer");
     let answers: Vec<u16> = std::thread::scope(|scope| {
-        let post = || author.publish(&json!({ "text": "Me first" })).status;
+        let post = || author.create_post(&json!({ "text": "Me first" })).status;
         let all: Vec<_> = (0..12).map(|_| scope.spawn(post)).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
@@ -224,14 +231,14 @@ fn of_many_same_posts_at_once_one_is_taken() {
 #[test]
 fn a_reply_knows_its_conversation() {
     let (author, reader) = (person("author"), person("reader"));
-    let root = author.says("A root");
+    let root = author.publish_text("A root");
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_tweet_id": root } });
-    let reply = reader.publish(&reply).is(201)["data"]["id"]
+    let reply = reader.create_post(&reply).assert_status(201)["data"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
     let fields = "conversation_id,in_reply_to_user_id,referenced_posts";
-    let post = author.sees(&reply, fields);
+    let post = author.fetch_post(&reply, fields);
     assert_eq!(post["conversation_id"], root);
     assert_eq!(post["in_reply_to_user_id"], author.id);
     assert_eq!(
@@ -239,12 +246,14 @@ fn a_reply_knows_its_conversation() {
         json!([{ "type": "replied_to", "id": root }])
     );
     assert_eq!(
-        author.sees(&root, "public_metrics")["public_metrics"]["reply_count"],
+        author.fetch_post(&root, "public_metrics")["public_metrics"]["reply_count"],
         1
     );
-    reader.delete(format!("/2/posts/{reply}")).is(200);
+    reader
+        .delete(format!("/2/posts/{reply}"))
+        .assert_status(200);
     assert_eq!(
-        author.sees(&root, "public_metrics")["public_metrics"]["reply_count"],
+        author.fetch_post(&root, "public_metrics")["public_metrics"]["reply_count"],
         0
     );
 }
@@ -252,13 +261,15 @@ fn a_reply_knows_its_conversation() {
 #[test]
 fn a_quote_begins_its_own_conversation() {
     let (author, reader) = (person("author"), person("reader"));
-    let root = author.says("Worth quoting");
+    let root = author.publish_text("Worth quoting");
     let quote = reader
-        .publish(&json!({ "text": "Look", "quote_tweet_id": root }))
-        .is(201);
+        .create_post(&json!({ "text": "Look", "quote_tweet_id": root }))
+        .assert_status(201);
     let id = quote["data"]["id"].as_str().unwrap();
     let expansions = "expansions=referenced_posts,author_id&post.fields=conversation_id";
-    let read = reader.get(format!("/2/posts/{id}?{expansions}")).is(200);
+    let read = reader
+        .get(format!("/2/posts/{id}?{expansions}"))
+        .assert_status(200);
     assert_eq!(read["data"]["conversation_id"], id);
     assert_eq!(
         read["data"]["referenced_posts"],
@@ -267,18 +278,20 @@ fn a_quote_begins_its_own_conversation() {
     assert_eq!(read["includes"]["posts"][0]["id"], root);
     assert_eq!(read["includes"]["users"][0]["id"], reader.id);
     let expansions = "expansions=referenced_tweets.id,referenced_tweets.id.author_id";
-    let read = reader.get(format!("/2/tweets/{id}?{expansions}")).is(200);
+    let read = reader
+        .get(format!("/2/tweets/{id}?{expansions}"))
+        .assert_status(200);
     assert_eq!(read["includes"]["tweets"][0]["id"], root);
     assert_eq!(read["includes"]["users"][0]["id"], author.id);
     assert_eq!(
-        author.sees(&root, "public_metrics")["public_metrics"]["quote_count"],
+        author.fetch_post(&root, "public_metrics")["public_metrics"]["quote_count"],
         1
     );
 
-    author.delete(format!("/2/posts/{root}")).is(200);
+    author.delete(format!("/2/posts/{root}")).assert_status(200);
     let read = reader
         .get(format!("/2/posts/{id}?expansions=referenced_posts"))
-        .is(200);
+        .assert_status(200);
     let error = &read["errors"][0];
     assert_eq!(
         (&error["section"], &error["value"]),
@@ -297,9 +310,9 @@ fn a_quote_begins_its_own_conversation() {
 fn the_root_says_who_may_reply() {
     let [author, named, followed, stranger] =
         ["author", "named", "followed", "stranger"].map(person);
-    let verified = shared().person_with("verified", &["--verified-type", "blue"]);
-    author.follows(&[&followed]);
-    let cases: [(&str, &[&Person<'_>]); 3] = [
+    let verified = shared_server().new_user_with("verified", &["--verified-type", "blue"]);
+    author.import_follows(&[&followed]);
+    let cases: [(&str, &[&TestUser<'_>]); 3] = [
         ("mentionedUsers", &[&named]),
         ("following", &[&followed]),
         ("verified", &[&verified]),
@@ -310,98 +323,104 @@ fn the_root_says_who_may_reply() {
             named.username
         );
         let root = author
-            .publish(&json!({ "text": text, "reply_settings": setting }))
-            .is(201);
+            .create_post(&json!({ "text": text, "reply_settings": setting }))
+            .assert_status(201);
         let root = root["data"]["id"].as_str().unwrap().to_owned();
         assert_eq!(
-            author.sees(&root, "reply_settings")["reply_settings"],
+            author.fetch_post(&root, "reply_settings")["reply_settings"],
             setting
         );
         for who in [&author, &named, &followed, &verified, &stranger] {
             let reply = json!({ "text": format!("I reply to {root}"), "reply": { "in_reply_to_post_id": root } });
-            let answer = who.publish(&reply);
+            let answer = who.create_post(&reply);
             let may = who.id == author.id || welcome.iter().any(|one| one.id == who.id);
             if may {
-                answer.is(201);
+                answer.assert_status(201);
             } else {
-                answer.says(
+                answer.assert_error(
                     403,
                     "The original Tweet author restricted who can reply to this Tweet.",
                 );
             }
         }
     }
-    let wrong = author.publish(&json!({ "text": "Nobody", "reply_settings": "nobody" }));
-    wrong.is_problem(400, "invalid-request");
+    let wrong = author.create_post(&json!({ "text": "Nobody", "reply_settings": "nobody" }));
+    wrong.assert_problem(400, "invalid-request");
 }
 
 #[test]
 fn a_self_serve_app_replies_only_when_called_for() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
     let (author, other) = (person("author"), person("other"));
-    let through = Person::of(server, &app, &other.id, &other.username);
+    let through = TestUser::with_new_token(server, &app, &other.id, &other.username);
     let reply =
         |to: &str| json!({ "text": format!("To {to}"), "reply": { "in_reply_to_post_id": to } });
-    let refused = through.publish(&reply(&author.says("Nobody is called")));
-    refused.says(
+    let refused = through.create_post(&reply(&author.publish_text("Nobody is called")));
+    refused.assert_error(
         403,
         "Reply to this conversation is not allowed because you have not been mentioned or otherwise \
          engaged by the author of the post you are replying to.",
     );
-    let calling = author.says(&format!("I call @{}", other.username));
-    through.publish(&reply(&calling)).is(201);
-    let own = other.says("My own thread");
-    through.publish(&reply(&own)).is(201);
+    let calling = author.publish_text(&format!("I call @{}", other.username));
+    through.create_post(&reply(&calling)).assert_status(201);
+    let own = other.publish_text("My own thread");
+    through.create_post(&reply(&own)).assert_status(201);
     assert_eq!(
         through
-            .publish(&json!({ "text": "Buy $ONE and $TWO" }))
+            .create_post(&json!({ "text": "Buy $ONE and $TWO" }))
             .status,
         403
     );
-    through.publish(&json!({ "text": "Buy $ONE" })).is(201);
+    through
+        .create_post(&json!({ "text": "Buy $ONE" }))
+        .assert_status(201);
 }
 
 #[test]
 fn a_premium_author_edits_a_post_five_times() {
     let author = premium("editor");
-    let first = author.says("Version 0");
+    let first = author.publish_text("Version 0");
     let mut versions = vec![first.clone()];
     for number in 1..=5 {
         let edit = json!({
             "text": format!("Version {number}"),
             "edit_options": { "previous_post_id": versions.last().unwrap() },
         });
-        let made = author.publish(&edit).is(201)["data"].clone();
+        let made = author.create_post(&edit).assert_status(201)["data"].clone();
         versions.push(made["id"].as_str().unwrap().to_owned());
         assert_eq!(made["edit_history_post_ids"], json!(versions));
     }
     for (number, id) in versions.iter().enumerate() {
-        let post = author.sees(id, "edit_controls");
+        let post = author.fetch_post(id, "edit_controls");
         assert_eq!(post["text"], format!("Version {number}"));
         assert_eq!(post["edit_history_post_ids"], json!(versions));
     }
     let newest = versions.last().unwrap();
     assert_eq!(
-        author.sees(newest, "edit_controls")["edit_controls"]["edits_remaining"],
+        author.fetch_post(newest, "edit_controls")["edit_controls"]["edits_remaining"],
         0
     );
     let more = |previous: &str| {
         author
-            .publish(
+            .create_post(
                 &json!({ "text": "One more", "edit_options": { "previous_post_id": previous } }),
             )
             .status
     };
     assert_eq!((more(newest), more(&first)), (403, 403));
-    let timeline = author.get(format!("/2/users/{}/posts", author.id)).is(200);
+    let timeline = author
+        .get(format!("/2/users/{}/posts", author.id))
+        .assert_status(200);
     assert_eq!(
         timeline["meta"]["result_count"], 1,
         "only the newest version: {timeline}"
     );
-    author.delete(format!("/2/posts/{first}")).is(200);
+    author
+        .delete(format!("/2/posts/{first}"))
+        .assert_status(200);
     for id in &versions {
-        let gone = author.get(format!("/2/posts/{id}")).is(200);
+        let gone = author.get(format!("/2/posts/{id}")).assert_status(200);
         assert!(gone.get("data").is_none(), "{gone}");
     }
 }
@@ -409,29 +428,35 @@ fn a_premium_author_edits_a_post_five_times() {
 #[test]
 fn only_a_premium_author_edits_and_only_their_own() {
     let (author, other) = (person("author"), premium("other"));
-    let id = author.says("Fixed");
+    let id = author.publish_text("Fixed");
     let edit = json!({ "text": "Changed", "edit_options": { "previous_post_id": id } });
-    assert_eq!(author.publish(&edit).status, 403);
-    assert!([400, 403].contains(&other.publish(&edit).status));
+    assert_eq!(author.create_post(&edit).status, 403);
+    assert!([400, 403].contains(&other.create_post(&edit).status));
     let unknown = json!({ "text": "Changed", "edit_options": { "previous_post_id": "1" } });
-    assert!([400, 403].contains(&other.publish(&unknown).status));
+    assert!([400, 403].contains(&other.create_post(&unknown).status));
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_post_id": id } });
-    let reply = other.publish(&reply).is(201)["data"]["id"].clone();
+    let reply = other.create_post(&reply).assert_status(201)["data"]["id"].clone();
     let edit = json!({ "text": "Changed", "edit_options": { "previous_post_id": reply } });
-    assert_eq!(other.publish(&edit).status, 403, "replies to others stay");
+    assert_eq!(
+        other.create_post(&edit).status,
+        403,
+        "replies to others stay"
+    );
 }
 
 #[test]
 fn a_nullcast_post_is_read_by_id_only() {
     let author = person("advertiser");
-    author.says("Seen");
+    author.publish_text("Seen");
     let hidden = author
-        .publish(&json!({ "text": "Not seen", "nullcast": true }))
-        .is(201);
+        .create_post(&json!({ "text": "Not seen", "nullcast": true }))
+        .assert_status(201);
     let hidden = hidden["data"]["id"].as_str().unwrap();
-    assert_eq!(author.sees(hidden, "text")["text"], "Not seen");
+    assert_eq!(author.fetch_post(hidden, "text")["text"], "Not seen");
     for path in ["posts", "timelines/reverse_chronological"] {
-        let timeline = author.get(format!("/2/users/{}/{path}", author.id)).is(200);
+        let timeline = author
+            .get(format!("/2/users/{}/{path}", author.id))
+            .assert_status(200);
         assert_eq!(timeline["meta"]["result_count"], 1, "{path}: {timeline}");
     }
 }
@@ -440,12 +465,12 @@ fn a_nullcast_post_is_read_by_id_only() {
 fn further_switches_are_kept() {
     let author = person("author");
     let body = json!({ "text": "Marked", "made_with_ai": true, "paid_partnership": true });
-    let id = author.publish(&body).is(201)["data"]["id"]
+    let id = author.create_post(&body).assert_status(201)["data"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
     assert_eq!(
-        author.sees(&id, "paid_partnership")["paid_partnership"],
+        author.fetch_post(&id, "paid_partnership")["paid_partnership"],
         true
     );
 }
@@ -453,8 +478,8 @@ fn further_switches_are_kept() {
 #[test]
 fn what_a_post_points_at_must_be_there() {
     let author = person("author");
-    let gone = author.says("Soon gone");
-    author.delete(format!("/2/posts/{gone}")).is(200);
+    let gone = author.publish_text("Soon gone");
+    author.delete(format!("/2/posts/{gone}")).assert_status(200);
     let cases = [
         (
             json!({ "text": "x", "reply": { "in_reply_to_tweet_id": "1" } }),
@@ -483,13 +508,17 @@ fn what_a_post_points_at_must_be_there() {
         ),
     ];
     for (body, status, sentence) in cases {
-        author.publish(&body).says(status, sentence);
+        author.create_post(&body).assert_error(status, sentence);
     }
     for body in [json!({}), json!({ "text": "" }), json!({ "text": " \n\t" })] {
-        author.publish(&body).is_problem(400, "invalid-request");
+        author
+            .create_post(&body)
+            .assert_problem(400, "invalid-request");
     }
     assert_eq!(
-        author.get(format!("/2/users/{}/posts", author.id)).is(200)["meta"]["result_count"],
+        author
+            .get(format!("/2/users/{}/posts", author.id))
+            .assert_status(200)["meta"]["result_count"],
         0
     );
 }
@@ -497,37 +526,39 @@ fn what_a_post_points_at_must_be_there() {
 #[test]
 fn only_the_author_deletes_a_post_and_only_once() {
     let (author, other) = (person("author"), person("other"));
-    let id = author.says("Mine");
+    let id = author.publish_text("Mine");
     let path = format!("/2/posts/{id}");
     other
         .delete(&path)
-        .says(403, "You are not authorized to delete this Tweet.");
+        .assert_error(403, "You are not authorized to delete this Tweet.");
     assert_eq!(
-        author.delete(&path).is(200),
+        author.delete(&path).assert_status(200),
         json!({ "data": { "deleted": true } })
     );
-    author.delete(&path).is_problem(404, "resource-not-found");
+    author
+        .delete(&path)
+        .assert_problem(404, "resource-not-found");
     author
         .delete("/2/posts/1")
-        .is_problem(404, "resource-not-found");
-    let gone = author.get(&path).is(200);
+        .assert_problem(404, "resource-not-found");
+    let gone = author.get(&path).assert_status(200);
     assert_eq!(
         gone["errors"][0]["detail"],
         format!("Could not find tweet with id: [{id}].")
     );
-    author.says("Mine");
+    author.publish_text("Mine");
 }
 
 #[test]
 fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
     let (author, reader) = (person("author"), person("reader"));
-    let hidden = shared().person_with("hidden", &["--protected"]);
+    let hidden = shared_server().new_user_with("hidden", &["--protected"]);
     let [one, two, gone] =
-        ["One of many", "Two of many", "Gone of many"].map(|text| author.says(text));
-    let secret = hidden.says("Not for you");
-    author.delete(format!("/2/posts/{gone}")).is(200);
+        ["One of many", "Two of many", "Gone of many"].map(|text| author.publish_text(text));
+    let secret = hidden.publish_text("Not for you");
+    author.delete(format!("/2/posts/{gone}")).assert_status(200);
     let path = format!("/2/tweets?ids={two},1,{one},{gone},{secret}&expansions=author_id");
-    let read = reader.get(path).is(200);
+    let read = reader.get(path).assert_status(200);
     let ids: Vec<&Value> = read["data"]
         .as_array()
         .unwrap()
@@ -574,17 +605,17 @@ fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
         format!("Sorry, you are not authorized to see the Tweet with ids: [{secret}].")
     );
     assert_eq!(errors.len(), 3);
-    let nothing = reader.get("/2/posts?ids=1,2").is(200);
+    let nothing = reader.get("/2/posts?ids=1,2").assert_status(200);
     assert!(nothing.get("data").is_none() && nothing["errors"].as_array().unwrap().len() == 2);
 }
 
 #[test]
 fn non_public_metrics_are_the_authors_own() {
     let (author, reader) = (person("author"), person("reader"));
-    let id = author.says("Counted");
+    let id = author.publish_text("Counted");
     let body = reader
         .get(format!("/2/tweets/{id}?tweet.fields=non_public_metrics"))
-        .is(200);
+        .assert_status(200);
     assert!(body.get("data").is_none(), "{body}");
     let details = body["errors"]
         .as_array()

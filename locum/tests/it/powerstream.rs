@@ -2,25 +2,29 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, App, Ask, Listener, Server, fresh, shared};
+use crate::harness::{
+    StreamClient, TestApp, TestRequest, TestResponse, TestServer, shared_server, unique_number,
+};
 
 const RULES: &str = "/2/powerstream/rules";
 
-fn app() -> App {
-    shared().new_app("self-serve")
+fn app() -> TestApp {
+    shared_server().new_app("self-serve")
 }
 
-fn post(app: &App, body: &Value) -> Answer {
-    shared().send(Ask::post(RULES).bearer(&app.bearer).json(body))
+fn post(app: &TestApp, body: &Value) -> TestResponse {
+    shared_server().send(TestRequest::post(RULES).bearer(&app.bearer).json(body))
 }
 
-fn delete(app: &App, body: &Value) -> Answer {
-    shared().send(Ask::delete(RULES).bearer(&app.bearer).json(body))
+fn delete(app: &TestApp, body: &Value) -> TestResponse {
+    shared_server().send(TestRequest::delete(RULES).bearer(&app.bearer).json(body))
 }
 
 #[track_caller]
-fn list(app: &App) -> Value {
-    let body = shared().send(Ask::get(RULES).bearer(&app.bearer)).is(200);
+fn list(app: &TestApp) -> Value {
+    let body = shared_server()
+        .send(TestRequest::get(RULES).bearer(&app.bearer))
+        .assert_status(200);
     body["data"]["rules"].clone()
 }
 
@@ -37,7 +41,7 @@ fn rules_are_added_listed_and_removed() {
         { "value": "from:someone OR contains:dog" },
         { "value": "\"two words\"", "tag": "cats" },
     ] });
-    let added = post(&app, &body).is(201);
+    let added = post(&app, &body).assert_status(201);
     assert!(added.get("errors").is_none(), "{added}");
     let rules = added["data"]["rules"].clone();
     assert_eq!(rules.as_array().unwrap().len(), 3);
@@ -50,14 +54,14 @@ fn rules_are_added_listed_and_removed() {
     // Of another app's, nothing is removed, by id or by value.
     let ids = json!({ "ids": [rules[0]["id"], rules[1]["id"], rules[0]["id"], "17"] });
     let none = json!({ "data": { "deleted": 0, "not_deleted": 4 } });
-    assert_eq!(delete(&other, &ids).is(200), none);
+    assert_eq!(delete(&other, &ids).assert_status(200), none);
     let values = json!({ "rules": [{ "value": "\"two words\"" }, { "value": "(cat" }] });
     let none = json!({ "data": { "deleted": 0, "not_deleted": 2 } });
-    assert_eq!(delete(&other, &values).is(200), none);
+    assert_eq!(delete(&other, &values).assert_status(200), none);
     assert_eq!(list(&app), rules);
 
     let two = json!({ "data": { "deleted": 2, "not_deleted": 2 } });
-    assert_eq!(delete(&app, &ids).is(200), two);
+    assert_eq!(delete(&app, &ids).assert_status(200), two);
     assert_eq!(list(&app), json!([rules[2]]));
     // A value is what it means; the tag does not matter, what is no rule is not there.
     let one = json!({ "data": { "deleted": 1, "not_deleted": 1 } });
@@ -65,9 +69,9 @@ fn rules_are_added_listed_and_removed() {
         { "value": " (\"two words\") ", "tag": "other" },
         { "value": "(cat" },
     ] });
-    assert_eq!(delete(&app, &values).is(200), one);
+    assert_eq!(delete(&app, &values).assert_status(200), one);
     assert_eq!(list(&app), json!([]));
-    post(&app, &body).is(201);
+    post(&app, &body).assert_status(201);
     assert_eq!(list(&app).as_array().unwrap().len(), 3);
 }
 
@@ -75,7 +79,7 @@ fn rules_are_added_listed_and_removed() {
 fn what_is_there_already_or_cannot_be_read_is_not_added() {
     let app = app();
     let one = json!({ "rules": [{ "value": "cat dog", "tag": "pets" }] });
-    let id = post(&app, &one).is(201)["data"]["rules"][0]["id"].clone();
+    let id = post(&app, &one).assert_status(201)["data"]["rules"][0]["id"].clone();
     let long = "a".repeat(2_049);
     let mixed = json!({ "rules": [
         { "value": "  (cat  dog)", "tag": "again" },
@@ -86,7 +90,7 @@ fn what_is_there_already_or_cannot_be_read_is_not_added() {
         { "value": "" },
         { "value": "bird" },
     ] });
-    let body = post(&app, &mixed).is(201);
+    let body = post(&app, &mixed).assert_status(201);
     let rules = body["data"]["rules"].as_array().unwrap();
     assert_eq!(rules.len(), 1);
     assert_eq!(rules[0]["value"], "bird");
@@ -120,15 +124,15 @@ fn what_is_there_already_or_cannot_be_read_is_not_added() {
     assert_eq!(list(&app)[0]["tag"], "pets", "as it was");
 
     // Nothing new, though it could be read; nothing that could be read; the longest that can.
-    let body = post(&app, &one).is(201);
+    let body = post(&app, &one).assert_status(201);
     assert!(body.get("data").is_none(), "{body}");
     assert_eq!(kind(&body["errors"][0]), twice);
-    let body = post(&app, &json!({ "rules": [{ "value": "(cat" }] })).is(200);
+    let body = post(&app, &json!({ "rules": [{ "value": "(cat" }] })).assert_status(200);
     assert!(body.get("data").is_none(), "{body}");
     assert_eq!(kind(&body["errors"][0]), bad);
     let longest = format!("\"{}\"", "é b".repeat(682));
     assert_eq!(longest.chars().count(), 2_048);
-    let body = post(&app, &json!({ "rules": [{ "value": longest }] })).is(201);
+    let body = post(&app, &json!({ "rules": [{ "value": longest }] })).assert_status(201);
     assert_eq!(body["data"]["rules"][0]["value"], longest);
 }
 
@@ -151,9 +155,9 @@ fn bad_bodies_and_other_credentials_are_refused() {
         json!({ "rules": many }),
         json!({ "add": [rule] }),
     ] {
-        post(&app, &body).is_problem(400, "invalid-request");
+        post(&app, &body).assert_problem(400, "invalid-request");
     }
-    post(&app, &json!({ "rules": [rule] })).is(201);
+    post(&app, &json!({ "rules": [rule] })).assert_status(201);
     for body in [
         json!({}),
         json!({ "ids": [] }),
@@ -161,72 +165,73 @@ fn bad_bodies_and_other_credentials_are_refused() {
         json!({ "ids": ["x"] }),
         json!({ "rules": [rule], "ids": ["7"] }),
     ] {
-        delete(&app, &body).is_problem(400, "invalid-request");
+        delete(&app, &body).assert_problem(400, "invalid-request");
     }
     let sentence = "The body must have exactly one of `rules` and `ids`";
-    delete(&app, &json!({})).says(400, sentence);
+    delete(&app, &json!({})).assert_error(400, sentence);
     assert_eq!(list(&app).as_array().unwrap().len(), 1);
-    let person = shared().person("person");
+    let person = shared_server().new_user("person");
     person
         .get(RULES)
-        .is_problem(403, "unsupported-authentication");
-    assert_eq!(shared().send(Ask::get(RULES)).status, 401);
+        .assert_problem(403, "unsupported-authentication");
+    assert_eq!(shared_server().send(TestRequest::get(RULES)).status, 401);
 }
 
 #[test]
 fn rules_are_asked_for_fifty_times_a_day_and_outlive_a_restart() {
-    let mut server = Server::start(&["--world", "empty", "--rate-limits", "table"]);
+    let mut server = TestServer::start(&["--world", "empty", "--rate-limits", "table"]);
     let app = server.new_app("enterprise");
     let body = json!({ "rules": [{ "value": "cat" }] });
-    let added = server.send(Ask::post(RULES).bearer(&app.bearer).json(&body));
-    let rules = added.is(201)["data"]["rules"].clone();
-    assert_eq!(added.number("x-rate-limit-limit"), 50);
+    let added = server.send(TestRequest::post(RULES).bearer(&app.bearer).json(&body));
+    let rules = added.assert_status(201)["data"]["rules"].clone();
+    assert_eq!(added.header_number("x-rate-limit-limit"), 50);
     server.kill();
-    server.start_again();
-    let get = || server.send(Ask::get(RULES).bearer(&app.bearer));
+    server.restart();
+    let get = || server.send(TestRequest::get(RULES).bearer(&app.bearer));
     let first = get();
-    assert_eq!(first.is(200)["data"]["rules"], rules);
-    assert_eq!(first.number("x-rate-limit-remaining"), 49);
+    assert_eq!(first.assert_status(200)["data"]["rules"], rules);
+    assert_eq!(first.header_number("x-rate-limit-remaining"), 49);
     for _ in 1..50 {
-        get().is(200);
+        get().assert_status(200);
     }
-    get().is(429);
+    get().assert_status(429);
 }
 
 const STREAM: &str = "/2/powerstream";
 
 /// A word that no other test writes.
 fn word() -> String {
-    format!("power{}x{}", std::process::id(), fresh())
+    format!("power{}x{}", std::process::id(), unique_number())
 }
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn posts_come_in_the_older_form_with_what_was_missed() {
-    let (app, word) = (shared().new_app("enterprise"), word());
-    let open = |query: &str| Listener::open(shared(), &format!("{STREAM}{query}"), &app.bearer);
-    let none = shared().send(Ask::get(STREAM).bearer(&app.bearer));
-    none.is_problem(409, "streaming-connection");
+    let (app, word) = (shared_server().new_app("enterprise"), word());
+    let open =
+        |query: &str| StreamClient::open(shared_server(), &format!("{STREAM}{query}"), &app.bearer);
+    let none = shared_server().send(TestRequest::get(STREAM).bearer(&app.bearer));
+    none.assert_problem(409, "streaming-connection");
     let part = word.get(2..).unwrap();
     post(
         &app,
         &json!({ "rules": [{ "value": format!("contains:{part}") }] }),
     )
-    .is(201);
-    let author = shared().person("author");
+    .assert_status(201);
+    let author = shared_server().new_user("author");
     let mut stream = open("?localDcOnly=true");
     let head = stream.head.to_lowercase();
     assert!(head.contains("x-powerstream-datacenter: local"), "{head}");
     assert!(head.contains("x-powerstream-localdconly: true"), "{head}");
-    let first = stream.next();
+    let first = stream.next_message();
     assert_eq!(first["type"], "connection_metadata");
     assert_eq!(first["datacenter"], "local");
     assert!(first["timestamp"].as_i64().unwrap() > 1_000_000_000_000);
-    let again = shared().send(Ask::get(STREAM).bearer(&app.bearer));
-    again.is_problem(429, "streaming-connection");
-    author.says("nothing that anybody waits for");
-    let id = author.says(&format!("here is {word}!"));
-    let line = stream.next();
+    let again = shared_server().send(TestRequest::get(STREAM).bearer(&app.bearer));
+    again.assert_problem(429, "streaming-connection");
+    author.publish_text("nothing that anybody waits for");
+    let id = author.publish_text(&format!("here is {word}!"));
+    let line = stream.next_message();
     assert_eq!(line.as_array().unwrap().len(), 1, "{line}");
     let shown = &line[0];
     assert_eq!(shown["id_str"], id.as_str());
@@ -236,29 +241,36 @@ fn posts_come_in_the_older_form_with_what_was_missed() {
     // Rules come and go while it is open; those of the filtered stream are others.
     let other = format!("other{word}");
     let rules = json!({ "rules": [{ "value": format!("\"{other}\"") }] });
-    post(&app, &rules).is(201);
-    author.says(&other);
-    assert_eq!(stream.next()[0]["text"], other.as_str());
-    let filtered = Ask::get("/2/tweets/search/stream").bearer(&app.bearer);
-    shared()
+    post(&app, &rules).assert_status(201);
+    author.publish_text(&other);
+    assert_eq!(stream.next_message()[0]["text"], other.as_str());
+    let filtered = TestRequest::get("/2/tweets/search/stream").bearer(&app.bearer);
+    shared_server()
         .send(filtered)
-        .is_problem(409, "streaming-connection");
-    let listed = Ask::get("/2/connections?endpoints=powerstream").bearer(&app.bearer);
-    let listed = shared().send(listed).is(200);
+        .assert_problem(409, "streaming-connection");
+    let listed = TestRequest::get("/2/connections?endpoints=powerstream").bearer(&app.bearer);
+    let listed = shared_server().send(listed).assert_status(200);
     assert_eq!(listed["data"][0]["endpoint_name"], "powerstream");
-    let kill = Ask::delete("/2/connections/powerstream").bearer(&app.bearer);
-    assert_eq!(shared().send(kill).is(200)["data"]["successful_kills"], 1);
-    assert_eq!(stream.farewell(), "ForceDisconnect");
-    let missed = author.says(&format!("missed {word}"));
+    let kill = TestRequest::delete("/2/connections/powerstream").bearer(&app.bearer);
+    assert_eq!(
+        shared_server().send(kill).assert_status(200)["data"]["successful_kills"],
+        1
+    );
+    assert_eq!(stream.disconnect_type(), "ForceDisconnect");
+    let missed = author.publish_text(&format!("missed {word}"));
     let mut stream = open("?backfillMinutes=5");
-    let came: Vec<Value> = (0..3).map(|_| stream.next()[0]["id_str"].clone()).collect();
+    let came: Vec<Value> = (0..3)
+        .map(|_| stream.next_message()[0]["id_str"].clone())
+        .collect();
     assert_eq!(came[0], id.as_str());
     assert_eq!(came[2], missed.as_str());
-    let live = author.says(&format!("live {word}"));
-    assert_eq!(stream.next()[0]["id_str"], live.as_str());
-    let refused = |app: &App, query: &str| {
-        let ask = Ask::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
-        shared().send(ask).is_problem(400, "invalid-request");
+    let live = author.publish_text(&format!("live {word}"));
+    assert_eq!(stream.next_message()[0]["id_str"], live.as_str());
+    let refused = |app: &TestApp, query: &str| {
+        let ask = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
+        shared_server()
+            .send(ask)
+            .assert_problem(400, "invalid-request");
     };
     for query in [
         "backfillMinutes=6",
@@ -269,10 +281,10 @@ fn posts_come_in_the_older_form_with_what_was_missed() {
         refused(&app, query);
     }
     refused(&app, "startTime=2026-01-01T00:00:00Z");
-    let plain = shared().new_app("self-serve");
-    post(&plain, &rules).is(201);
+    let plain = shared_server().new_app("self-serve");
+    post(&plain, &rules).assert_status(201);
     refused(&plain, "backfillMinutes=1");
-    let mut stream = Listener::open(shared(), STREAM, &plain.bearer);
-    let id = author.says(&format!("{other} for all"));
-    assert_eq!(stream.next()[0]["id_str"], id.as_str());
+    let mut stream = StreamClient::open(shared_server(), STREAM, &plain.bearer);
+    let id = author.publish_text(&format!("{other} for all"));
+    assert_eq!(stream.next_message()[0]["id_str"], id.as_str());
 }

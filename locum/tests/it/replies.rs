@@ -2,31 +2,31 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, shared};
+use crate::harness::{TestRequest, TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 #[track_caller]
-fn replies(who: &Person<'_>, to: &str) -> String {
+fn replies(who: &TestUser<'_>, to: &str) -> String {
     let body = json!({
         "text": format!("To {to} from {}", who.id),
         "reply": { "in_reply_to_tweet_id": to },
     });
-    let made = who.publish(&body).is(201);
+    let made = who.create_post(&body).assert_status(201);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn only_who_began_a_conversation_hides_replies_in_it() {
     let (root, guest, third) = (person("root"), person("guest"), person("third"));
-    let id = root.says("Let us talk");
+    let id = root.publish_text("Let us talk");
     let (reply, deeper);
     reply = replies(&guest, &id);
     deeper = replies(&third, &reply);
-    let hide = |who: &Person<'_>, post: &str, body: &Value| {
-        who.send(Ask::new("PUT", format!("/2/tweets/{post}/hidden")).json(body))
+    let hide = |who: &TestUser<'_>, post: &str, body: &Value| {
+        who.send(TestRequest::new("PUT", format!("/2/tweets/{post}/hidden")).json(body))
     };
     let (yes, no) = (json!({ "hidden": true }), json!({ "hidden": false }));
     for (post, state) in [
@@ -36,25 +36,28 @@ fn only_who_began_a_conversation_hides_replies_in_it() {
         (&reply, &no),
         (&reply, &no),
     ] {
-        assert_eq!(hide(&root, post, state).is(200), json!({ "data": state }));
+        assert_eq!(
+            hide(&root, post, state).assert_status(200),
+            json!({ "data": state })
+        );
     }
     // It stays reachable and counted.
-    assert_eq!(guest.sees(&deeper, "text")["id"], deeper);
-    let metrics = guest.sees(&id, "public_metrics");
+    assert_eq!(guest.fetch_post(&deeper, "text")["id"], deeper);
+    let metrics = guest.fetch_post(&id, "public_metrics");
     assert_eq!(metrics["public_metrics"]["reply_count"], 1);
     let sentence = "You are not permitted to perform this action.";
     for (who, post) in [(&guest, &reply), (&third, &deeper), (&root, &id)] {
-        hide(who, post, &yes).says(403, sentence);
+        hide(who, post, &yes).assert_error(403, sentence);
     }
-    hide(&root, "1", &yes).is_problem(404, "resource-not-found");
+    hide(&root, "1", &yes).assert_problem(404, "resource-not-found");
     for body in [
         json!({}),
         json!({ "hidden": 3 }),
         json!({ "hidden": true, "x": 1 }),
     ] {
-        hide(&root, &reply, &body).is_problem(400, "invalid-request");
+        hide(&root, &reply, &body).assert_problem(400, "invalid-request");
     }
-    hide(&root, "x", &yes).is_problem(400, "invalid-request");
-    root.delete(format!("/2/posts/{id}")).is(200);
-    hide(&root, &reply, &yes).says(403, sentence);
+    hide(&root, "x", &yes).assert_problem(400, "invalid-request");
+    root.delete(format!("/2/posts/{id}")).assert_status(200);
+    hide(&root, &reply, &yes).assert_error(403, sentence);
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, shared};
+use crate::harness::{TestRequest, TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 fn ids(page: &Value) -> Vec<&str> {
@@ -15,27 +15,29 @@ fn ids(page: &Value) -> Vec<&str> {
 }
 
 #[track_caller]
-fn reposts(who: &Person<'_>, post: &str) -> Value {
+fn reposts(who: &TestUser<'_>, post: &str) -> Value {
     let path = format!("/2/users/{}/reposts", who.id);
-    let made = who.post(path, &json!({ "tweet_id": post })).is(200);
+    let made = who
+        .post(path, &json!({ "tweet_id": post }))
+        .assert_status(200);
     assert_eq!(made["data"]["retweeted"], true, "{made}");
     made["data"].clone()
 }
 
-fn blocks(who: &Person<'_>, whom: &Person<'_>) {
+fn blocks(who: &TestUser<'_>, whom: &TestUser<'_>) {
     let line = json!({ "kind": "block", "from": who.id, "to": whom.id });
-    shared().import(&[line]).well();
+    shared_server().import_lines(&[line]).assert_success();
 }
 
 #[track_caller]
-fn counts(reader: &Person<'_>, post: &str, name: &str, wanted: u64) {
-    let post = reader.sees(post, "public_metrics");
+fn counts(reader: &TestUser<'_>, post: &str, name: &str, wanted: u64) {
+    let post = reader.fetch_post(post, "public_metrics");
     assert_eq!(post["public_metrics"][name], wanted, "{post}");
 }
 
 /// The text is `RT @author: …`, cut, and its entities stand where it has them.
 #[track_caller]
-fn reads_as_a_repost(repost: &Value, author: &Person<'_>, mentioned: &Person<'_>) {
+fn reads_as_a_repost(repost: &Value, author: &TestUser<'_>, mentioned: &TestUser<'_>) {
     let start = format!(
         "RT @{}: hi @{} &amp; #tag xx",
         author.username, mentioned.username
@@ -59,24 +61,27 @@ fn reads_as_a_repost(repost: &Value, author: &Person<'_>, mentioned: &Person<'_>
 
 /// Undoes a repost, and once more.
 #[track_caller]
-fn undoes(fan: &Person<'_>, id: &str) {
+fn undoes(fan: &TestUser<'_>, id: &str) {
     let path = format!("/2/users/{}/reposts/{id}", fan.id);
     for _ in 0..2 {
-        assert_eq!(fan.delete(&path).is(200)["data"]["retweeted"], false);
+        assert_eq!(
+            fan.delete(&path).assert_status(200)["data"]["retweeted"],
+            false
+        );
     }
 }
 
 #[test]
 fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
     let (author, fan, reader) = (person("author"), person("fan"), person("reader"));
-    reader.follows(&[&fan]);
+    reader.import_follows(&[&fan]);
     let text = format!("hi @{} & #tag {}", reader.username, "x".repeat(150));
-    let id = author.says(&text);
+    let id = author.publish_text(&text);
     let home = format!(
         "/2/users/{}/timelines/reverse_chronological?max_results=5",
         reader.id
     );
-    reader.get(&home).is(200);
+    reader.get(&home).assert_status(200);
     let made = reposts(&fan, &id);
     assert_eq!(made["rest_id"], id, "{made}");
     assert_eq!(reposts(&fan, &id), made, "a repeat is no other");
@@ -87,7 +92,7 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
             "{home}&post.fields=referenced_posts,entities,author_id,conversation_id\
              &expansions=referenced_posts,entities.mentions.username"
         ))
-        .is(200);
+        .assert_status(200);
     let repost = &shown["data"][0];
     let own = repost["id"].as_str().unwrap();
     assert_eq!(repost["author_id"], fan.id, "{shown}");
@@ -102,19 +107,23 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
     assert!(shown.get("errors").is_none(), "{shown}");
 
     let timeline = format!("/2/users/{}/posts", fan.id);
-    assert_eq!(ids(&reader.get(&timeline).is(200)), [own]);
+    assert_eq!(ids(&reader.get(&timeline).assert_status(200)), [own]);
     for (path, left_out) in [
         (&timeline, "?exclude=retweets"),
         (&home, "&exclude=retweets"),
     ] {
-        let page = reader.get(format!("{path}{left_out}")).is(200);
+        let page = reader.get(format!("{path}{left_out}")).assert_status(200);
         assert!(ids(&page).is_empty(), "{page}");
     }
-    let by = reader.get(format!("/2/posts/{id}/reposted_by")).is(200);
+    let by = reader
+        .get(format!("/2/posts/{id}/reposted_by"))
+        .assert_status(200);
     assert_eq!(ids(&by), [&fan.id]);
-    let all = reader.get(format!("/2/tweets/{id}/retweets")).is(200);
+    let all = reader
+        .get(format!("/2/tweets/{id}/retweets"))
+        .assert_status(200);
     assert_eq!(ids(&all), [own]);
-    let mine = author.get("/2/users/reposts_of_me").is(200);
+    let mine = author.get("/2/users/reposts_of_me").assert_status(200);
     assert_eq!(ids(&mine), [id.as_str()]);
 
     undoes(&fan, &id);
@@ -125,73 +134,80 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
         &format!("/2/posts/{id}/reposted_by"),
         &format!("/2/posts/{id}/reposts"),
     ] {
-        assert!(ids(&reader.get(path).is(200)).is_empty(), "{path}");
+        assert!(
+            ids(&reader.get(path).assert_status(200)).is_empty(),
+            "{path}"
+        );
     }
-    assert!(ids(&author.get("/2/users/reposts_of_me").is(200)).is_empty());
-    let gone = reader.get(format!("/2/posts/{own}")).is(200);
+    assert!(ids(&author.get("/2/users/reposts_of_me").assert_status(200)).is_empty());
+    let gone = reader.get(format!("/2/posts/{own}")).assert_status(200);
     assert_eq!(gone["errors"][0]["title"], "Not Found Error", "{gone}");
 }
 
 #[test]
 fn a_repost_of_a_repost_goes_to_the_original_and_goes_with_it() {
     let (author, fan, other) = (person("author"), person("fan"), person("other"));
-    let id = author.says("Again and again");
+    let id = author.publish_text("Again and again");
     reposts(&fan, &id);
-    let repost = fan.get(format!("/2/users/{}/posts", fan.id)).is(200);
+    let repost = fan
+        .get(format!("/2/users/{}/posts", fan.id))
+        .assert_status(200);
     let repost = ids(&repost)[0].to_owned();
     // The older vocabulary names the new post too.
     let path = format!("/2/users/{}/retweets", other.id);
-    let made = other.post(path, &json!({ "tweet_id": repost })).is(200);
+    let made = other
+        .post(path, &json!({ "tweet_id": repost }))
+        .assert_status(200);
     assert_eq!(made["data"]["rest_id"], id, "{made}");
     let second = made["data"]["id"].as_str().unwrap().to_owned();
     // One's own post may be reposted; that alone is not "by others".
-    let quiet = author.says("Only I repost this");
+    let quiet = author.publish_text("Only I repost this");
     reposts(&author, &quiet);
     reposts(&author, &id);
     counts(&other, &id, "repost_count", 3);
     assert_eq!(
-        ids(&author.get("/2/users/reposts_of_me").is(200)),
+        ids(&author.get("/2/users/reposts_of_me").assert_status(200)),
         [id.as_str()]
     );
     let page = other
         .get(format!("/2/posts/{id}/reposted_by?max_results=2"))
-        .is(200);
+        .assert_status(200);
     assert_eq!(ids(&page), [&author.id, &other.id]);
     let token = page["meta"]["next_token"].as_str().unwrap();
     let rest = other.get(format!(
         "/2/posts/{id}/reposted_by?max_results=2&pagination_token={token}"
     ));
-    assert_eq!(ids(&rest.is(200)), [&fan.id]);
+    assert_eq!(ids(&rest.assert_status(200)), [&fan.id]);
 
-    author.delete(format!("/2/posts/{id}")).is(200);
+    author.delete(format!("/2/posts/{id}")).assert_status(200);
     for gone in [&id, &repost, &second] {
-        let gone = other.get(format!("/2/posts/{gone}")).is(200);
+        let gone = other.get(format!("/2/posts/{gone}")).assert_status(200);
         assert!(gone.get("data").is_none(), "{gone}");
     }
     let me = other.get("/2/users/me?user.fields=public_metrics,most_recent_post_id");
-    let me = me.is(200)["data"].clone();
+    let me = me.assert_status(200)["data"].clone();
     assert_eq!(me["public_metrics"]["post_count"], 0, "{me}");
     assert!(me.get("most_recent_post_id").is_none(), "{me}");
     let path = format!("/2/users/{}/reposts", other.id);
     let refused = other.post(&path, &json!({ "tweet_id": id }));
-    refused.is_problem(404, "resource-not-found");
+    refused.assert_problem(404, "resource-not-found");
 }
 
 #[test]
 fn what_may_not_be_reposted_is_refused_and_leaves_nothing() {
     let (author, fan) = (person("author"), person("fan"));
-    let shy = shared().person_with("shy", &["--protected"]);
-    let (id, secret) = (author.says("Open"), shy.says("Secret"));
+    let shy = shared_server().new_user_with("shy", &["--protected"]);
+    let (id, secret) = (author.publish_text("Open"), shy.publish_text("Secret"));
     let path = format!("/2/users/{}/reposts", fan.id);
     let ask = |post: &str| fan.post(&path, &json!({ "tweet_id": post }));
-    ask(&secret).is_problem(403, "not-authorized-for-resource");
-    fan.follows(&[&shy]);
-    ask(&secret).says(403, "You are not permitted to perform this action.");
+    ask(&secret).assert_problem(403, "not-authorized-for-resource");
+    fan.import_follows(&[&shy]);
+    ask(&secret).assert_error(403, "You are not permitted to perform this action.");
     reposts(&shy, &secret);
     counts(&fan, &secret, "repost_count", 1);
     blocks(&author, &fan);
-    ask(&id).is_code(403, 136);
-    ask("1").is_problem(404, "resource-not-found");
+    ask(&id).assert_legacy_code(403, 136);
+    ask("1").assert_problem(404, "resource-not-found");
     for body in [
         json!({}),
         json!({ "tweet_id": "" }),
@@ -200,7 +216,8 @@ fn what_may_not_be_reposted_is_refused_and_leaves_nothing() {
         json!({ "tweet_id": "99999999999999999999" }),
         json!({ "tweet_id": id, "more": 1 }),
     ] {
-        fan.post(&path, &body).is_problem(400, "invalid-request");
+        fan.post(&path, &body)
+            .assert_problem(400, "invalid-request");
     }
     let other = format!("/2/users/{}/reposts", author.id);
     let sentence = format!(
@@ -208,37 +225,45 @@ fn what_may_not_be_reposted_is_refused_and_leaves_nothing() {
         author.id, fan.id
     );
     fan.post(&other, &json!({ "tweet_id": id }))
-        .says(400, &sentence);
-    fan.delete(format!("{other}/{id}")).says(400, &sentence);
+        .assert_error(400, &sentence);
+    fan.delete(format!("{other}/{id}"))
+        .assert_error(400, &sentence);
     counts(&author, &id, "repost_count", 0);
-    let bearer = Ask::post(&path).json(&json!({ "tweet_id": id }));
-    let refused = shared().send(bearer.bearer(&fan.app.bearer));
-    refused.is_problem(403, "unsupported-authentication");
+    let bearer = TestRequest::post(&path).json(&json!({ "tweet_id": id }));
+    let refused = shared_server().send(bearer.bearer(&fan.app.bearer));
+    refused.assert_problem(403, "unsupported-authentication");
 }
 
 #[test]
 fn reposts_by_protected_accounts_are_for_their_followers_only() {
     let (author, reader) = (person("author"), person("reader"));
-    let shy = shared().person_with("shy", &["--protected"]);
-    let id = author.says("Seen by all");
+    let shy = shared_server().new_user_with("shy", &["--protected"]);
+    let id = author.publish_text("Seen by all");
     reposts(&shy, &id);
     let by = format!("/2/posts/{id}/reposted_by");
     let posts = format!("/2/posts/{id}/reposts");
-    assert!(ids(&reader.get(&posts).is(200)).is_empty());
-    reader.follows(&[&shy]);
-    assert_eq!(ids(&reader.get(&posts).is(200)).len(), 1);
-    assert!(ids(&reader.get(&by).is(200)).is_empty(), "public accounts");
+    assert!(ids(&reader.get(&posts).assert_status(200)).is_empty());
+    reader.import_follows(&[&shy]);
+    assert_eq!(ids(&reader.get(&posts).assert_status(200)).len(), 1);
+    assert!(
+        ids(&reader.get(&by).assert_status(200)).is_empty(),
+        "public accounts"
+    );
     counts(&reader, &id, "repost_count", 1);
     // What is not seen has no lists either.
-    let secret = shy.says("Secret");
+    let secret = shy.publish_text("Secret");
     let stranger = person("stranger");
     for list in ["reposted_by", "reposts", "quote_posts"] {
-        let answer = stranger.get(format!("/2/posts/{secret}/{list}")).is(200);
+        let answer = stranger
+            .get(format!("/2/posts/{secret}/{list}"))
+            .assert_status(200);
         assert_eq!(
             answer["errors"][0]["title"], "Authorization Error",
             "{list}"
         );
-        let answer = stranger.get(format!("/2/posts/1/{list}")).is(200);
+        let answer = stranger
+            .get(format!("/2/posts/1/{list}"))
+            .assert_status(200);
         assert_eq!(answer["errors"][0]["title"], "Not Found Error", "{list}");
     }
 }
@@ -246,43 +271,45 @@ fn reposts_by_protected_accounts_are_for_their_followers_only() {
 #[test]
 fn quotes_are_listed_counted_and_left_out_by_kind() {
     let (author, fan) = (person("author"), person("fan"));
-    let id = author.says("Quote me");
-    let quote = |who: &Person<'_>, more: Value| {
+    let id = author.publish_text("Quote me");
+    let quote = |who: &TestUser<'_>, more: Value| {
         let mut body = json!({ "text": format!("look {}", more), "quote_tweet_id": id });
         body.as_object_mut()
             .unwrap()
             .extend(more.as_object().unwrap().clone());
-        let made = who.publish(&body).is(201);
+        let made = who.create_post(&body).assert_status(201);
         made["data"]["id"].as_str().unwrap().to_owned()
     };
     let plain = quote(&fan, json!({}));
     let reply = quote(&author, json!({ "reply": { "in_reply_to_tweet_id": id } }));
     counts(&fan, &id, "quote_count", 2);
     let path = format!("/2/tweets/{id}/quote_tweets");
-    let page = fan.get(&path).is(200);
+    let page = fan.get(&path).assert_status(200);
     assert_eq!(ids(&page), [&reply, &plain]);
-    let page = fan.get(format!("{path}?exclude=replies,retweets")).is(200);
+    let page = fan
+        .get(format!("{path}?exclude=replies,retweets"))
+        .assert_status(200);
     assert_eq!(ids(&page), [&plain]);
-    fan.get(format!("{path}?max_results=9")).is(400);
+    fan.get(format!("{path}?max_results=9")).assert_status(400);
     for number in 0..9 {
         quote(
             &author,
             json!({ "nullcast": false, "text": format!("more {number}") }),
         );
     }
-    let page = fan.get(format!("{path}?max_results=10")).is(200);
+    let page = fan.get(format!("{path}?max_results=10")).assert_status(200);
     let token = page["meta"]["next_token"].as_str().unwrap();
     let page = fan.get(format!("{path}?max_results=10&pagination_token={token}"));
-    let page = page.is(200);
+    let page = page.assert_status(200);
     assert_eq!(ids(&page), [&plain]);
     assert!(page["meta"].get("previous_token").is_none(), "{page}");
 
-    fan.delete(format!("/2/posts/{plain}")).is(200);
+    fan.delete(format!("/2/posts/{plain}")).assert_status(200);
     counts(&fan, &id, "quote_count", 10);
-    author.delete(format!("/2/posts/{id}")).is(200);
+    author.delete(format!("/2/posts/{id}")).assert_status(200);
     // Quotes stay; what they quote is gone.
     let left = fan.get(format!("/2/posts/{reply}?expansions=referenced_posts"));
-    let left = left.is(200);
+    let left = left.assert_status(200);
     assert_eq!(left["data"]["id"], reply);
     assert_eq!(left["errors"][0]["value"], id, "{left}");
 }
@@ -290,9 +317,12 @@ fn quotes_are_listed_counted_and_left_out_by_kind() {
 #[test]
 fn nobody_replies_to_or_quotes_a_repost_that_they_may_not_see() {
     let [author, fan, stranger] = ["author", "fan", "stranger"].map(person);
-    let post = author.says("Open to all");
+    let post = author.publish_text("Open to all");
     let path = format!("/2/users/{}/retweets", fan.id);
-    let repost = fan.post(path, &json!({ "tweet_id": post })).is(200)["data"]["id"].clone();
+    let repost = fan
+        .post(path, &json!({ "tweet_id": post }))
+        .assert_status(200)["data"]["id"]
+        .clone();
     let acts = |text: &str| {
         [
             json!({ "text": text, "reply": { "in_reply_to_tweet_id": repost } }),
@@ -300,15 +330,17 @@ fn nobody_replies_to_or_quotes_a_repost_that_they_may_not_see() {
         ]
     };
     for body in acts("Seen") {
-        stranger.publish(&body).is(201);
+        stranger.create_post(&body).assert_status(201);
     }
-    shared().cli(&["user", "protect", &fan.id]).well();
+    shared_server()
+        .run_cli(&["user", "protect", &fan.id])
+        .assert_success();
     for body in acts("Not seen") {
-        stranger.publish(&body).is_code(403, 385);
-        fan.publish(&body).is(201);
+        stranger.create_post(&body).assert_legacy_code(403, 385);
+        fan.create_post(&body).assert_status(201);
     }
     undoes(&fan, repost.as_str().unwrap());
     for body in acts("Gone") {
-        stranger.publish(&body).is_code(403, 385);
+        stranger.create_post(&body).assert_legacy_code(403, 385);
     }
 }

@@ -9,13 +9,13 @@ mod queries;
 
 use serde_json::Value;
 
-use crate::harness::{Answer, Ask, Person, Server, encode};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, percent_encode};
 
 /// A search as this person, with further parameters.
-fn ask(reader: &Person<'_>, query: &str, more: &str) -> Answer {
+fn ask(reader: &TestUser<'_>, query: &str, more: &str) -> TestResponse {
     reader.get(format!(
         "/2/posts/search/recent?query={}{more}",
-        encode(query)
+        percent_encode(query)
     ))
 }
 
@@ -29,16 +29,16 @@ fn ids(page: &Value) -> Vec<String> {
 
 /// What a search finds on its first page of a hundred, newest first.
 #[track_caller]
-fn found(reader: &Person<'_>, query: &str) -> Vec<String> {
-    ids(&ask(reader, query, "&max_results=100").is(200))
+fn found(reader: &TestUser<'_>, query: &str) -> Vec<String> {
+    ids(&ask(reader, query, "&max_results=100").assert_status(200))
 }
 
 /// How often a query is counted over a week.
 #[track_caller]
-fn total(server: &Server, query: &str) -> i64 {
-    let path = format!("/2/tweets/counts/recent?query={}", encode(query));
+fn total(server: &TestServer, query: &str) -> i64 {
+    let path = format!("/2/tweets/counts/recent?query={}", percent_encode(query));
     let counts = server
-        .send(Ask::get(path).bearer(&server.app().bearer))
-        .is(200);
+        .send(TestRequest::get(path).bearer(&server.default_app().bearer))
+        .assert_status(200);
     counts["meta"]["total_tweet_count"].as_i64().unwrap()
 }

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::harness::{Ask, Key, run, shared};
+use crate::harness::{OAuth1Credentials, TestRequest, run_command, shared_server};
 
 fn explain(args: &[&str]) -> Value {
     let all = [&["sign", "explain"], args].concat();
-    shared().cli(&all).json()
+    shared_server().run_cli(&all).json()
 }
 
 fn checks(found: &Value) -> Vec<&str> {
@@ -18,16 +18,21 @@ fn checks(found: &Value) -> Vec<&str> {
 
 #[test]
 fn a_signature_is_explained() {
-    let person = shared().person("sig");
-    let (url, key) = (format!("{}/2/users/me?a=b", shared().url), person.key());
-    let sign = |key: &Key<'_>| Ask::get("/2/users/me?a=b").signature(key, &shared().url);
+    let person = shared_server().new_user("sig");
+    let (url, key) = (
+        format!("{}/2/users/me?a=b", shared_server().url),
+        person.oauth1_credentials(),
+    );
+    let sign = |key: &OAuth1Credentials<'_>| {
+        TestRequest::get("/2/users/me?a=b").oauth1_header(key, &shared_server().url)
+    };
     let header = sign(&key);
     let found = explain(&[&url, &header]);
     assert_eq!(found["holds"], true, "{found}");
     let ours = found["base_string"].as_str().unwrap().to_owned();
     assert!(ours.starts_with("GET&http%3A%2F%2F127.0.0.1%3A"), "{ours}");
     assert_eq!(found["expected_signature"], found["presented_signature"]);
-    for secret in [&person.app.secret, person.oauth1().1] {
+    for secret in [&person.app.secret, person.oauth1_token().1] {
         assert!(!found.to_string().contains(secret));
     }
 
@@ -37,24 +42,24 @@ fn a_signature_is_explained() {
     assert_eq!(found["differs_at"], 0);
     assert_eq!(found["hints"][0], "It was signed for GET.");
 
-    let late = Key {
+    let late = OAuth1Credentials {
         skew: -1000,
         ..key.clone()
     };
     assert_eq!(checks(&explain(&[&url, &sign(&late)])), ["timestamp"]);
-    let nobody = Key {
+    let nobody = OAuth1Credentials {
         consumer: ("nobody", "x"),
         ..key.clone()
     };
     let found = explain(&[&url, &sign(&nobody)]);
     assert_eq!(checks(&found), ["unknown key"]);
     assert_eq!(found["expected_signature"], Value::Null);
-    let lost = Key {
+    let lost = OAuth1Credentials {
         token: ("1-x", "x"),
         ..key.clone()
     };
     assert_eq!(checks(&explain(&[&url, &sign(&lost)])), ["unknown token"]);
-    let bare = Key {
+    let bare = OAuth1Credentials {
         token: (key.token.0, ""),
         ..key.clone()
     };
@@ -67,12 +72,17 @@ fn told_in_words(url: &str, header: &str) {
     let words = |args: &[&str]| {
         let mut all: Vec<String> = ["sign", "explain"].map(str::to_owned).into();
         all.extend(args.iter().map(ToString::to_string));
-        all.extend(shared().place());
-        run(&shared().beside(""), &all)
+        all.extend(shared_server().location_args());
+        run_command(&shared_server().sibling_path(""), &all)
     };
     let said = words(&[url, header, "--base-string", "GET&x"]);
-    assert!(said.well().out.contains("The signature holds."), "{said:?}");
-    assert!(said.out.contains("They part at byte 5"), "{said:?}");
-    words(&["nowhere", header]).ends(1);
-    words(&[url, "Bearer x"]).ends(1);
+    assert!(
+        said.assert_success()
+            .stdout
+            .contains("The signature holds."),
+        "{said:?}"
+    );
+    assert!(said.stdout.contains("They part at byte 5"), "{said:?}");
+    words(&["nowhere", header]).assert_exit_code(1);
+    words(&[url, "Bearer x"]).assert_exit_code(1);
 }

@@ -2,28 +2,28 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Ask, Person, shared};
+use crate::harness::{TestRequest, TestResponse, TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 /// Does something to a space from the platform's side.
 #[track_caller]
 fn space(args: &[&str]) -> Value {
-    shared().cli(&[&["space"], args].concat()).json()
+    shared_server().run_cli(&[&["space"], args].concat()).json()
 }
 
 #[track_caller]
 fn refused(args: &[&str], word: &str) {
-    let ran = shared().cli(&[&["space"], args].concat());
+    let ran = shared_server().run_cli(&[&["space"], args].concat());
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.err.contains(word), "{word:?}: {ran:?}");
+    assert!(ran.stderr.contains(word), "{word:?}: {ran:?}");
 }
 
 /// Makes a space; its id.
 #[track_caller]
-fn made(creator: &Person<'_>, more: &[&str]) -> String {
+fn made(creator: &TestUser<'_>, more: &[&str]) -> String {
     let args = [&["create", creator.id.as_str()], more].concat();
     space(&args)["id"].as_str().unwrap().to_owned()
 }
@@ -33,9 +33,9 @@ const FIELDS: &str = "created_at,creator_id,ended_at,host_ids,id,invited_user_id
                       subscriber_count,title,topic_ids,updated_at";
 
 #[track_caller]
-fn seen(viewer: &Person<'_>, id: &str) -> Value {
+fn seen(viewer: &TestUser<'_>, id: &str) -> Value {
     let body = viewer.get(format!("/2/spaces/{id}?space.fields={FIELDS}"));
-    body.is(200)["data"].clone()
+    body.assert_status(200)["data"].clone()
 }
 
 fn ids(body: &Value) -> Vec<String> {
@@ -46,8 +46,8 @@ fn ids(body: &Value) -> Vec<String> {
 }
 
 #[track_caller]
-fn is_missing(answer: &Answer, parameter: &str, id: &str) {
-    let body = answer.is(200);
+fn is_missing(answer: &TestResponse, parameter: &str, id: &str) {
+    let body = answer.assert_status(200);
     let error = &body["errors"][0];
     assert_eq!(
         error["detail"],
@@ -79,7 +79,7 @@ fn a_space_is_scheduled_opened_and_closed() {
     ];
     let id = made(&host, &options);
     assert!((1..=13).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-    let body = reader.get(format!("/2/spaces/{id}")).is(200);
+    let body = reader.get(format!("/2/spaces/{id}")).assert_status(200);
     assert_eq!(body, json!({ "data": { "id": id, "state": "scheduled" } }));
     let data = seen(&reader, &id);
     assert_eq!(data["title"], "About the weather");
@@ -124,7 +124,7 @@ fn a_space_is_scheduled_opened_and_closed() {
         "/2/spaces/{id}?expansions=creator_id,host_ids,invited_user_ids,speaker_ids,topic_ids\
          &user.fields=verified&topic.fields=id,name,description"
     ));
-    let expanded = expanded.is(200);
+    let expanded = expanded.assert_status(200);
     assert_eq!(expanded["data"]["speaker_ids"], json!([guest.id]));
     let users = expanded["includes"]["users"].as_array().unwrap();
     assert_eq!(users.len(), 3, "each once");
@@ -149,16 +149,20 @@ fn a_space_that_was_called_off_is_not_there() {
     is_missing(&reader.get(format!("/2/spaces/{id}/posts")), "id", &id);
     let both = reader.get(format!("/2/spaces?ids={id},{other},zzz,0abc,{other},{id}"));
     is_missing(&both, "ids", &id);
-    let body = both.is(200);
+    let body = both.assert_status(200);
     assert_eq!(ids(&body), [other.as_str()]);
     assert_eq!(body["errors"].as_array().unwrap().len(), 3, "each once");
     let by = reader.get(format!("/2/spaces/by/creator_ids?user_ids={}", host.id));
-    assert_eq!(ids(&by.is(200)), [other.as_str()]);
+    assert_eq!(ids(&by.assert_status(200)), [other.as_str()]);
     refused(&["open", &id], "is canceled");
     // Neither is one whose creator is not.
-    shared().cli(&["user", "suspend", &host.id]).well();
+    shared_server()
+        .run_cli(&["user", "suspend", &host.id])
+        .assert_success();
     is_missing(&reader.get(format!("/2/spaces/{other}")), "id", &other);
-    shared().cli(&["user", "restore", &host.id]).well();
+    shared_server()
+        .run_cli(&["user", "restore", &host.id])
+        .assert_success();
     assert_eq!(seen(&reader, &other)["state"], "scheduled");
 }
 
@@ -175,10 +179,10 @@ fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
     let over = made(&other, &["--title", &format!("tea {word}")]);
     space(&["close", &over]);
     let find = |query: &str, more: &str| {
-        let query = crate::harness::encode(query);
+        let query = crate::harness::percent_encode(query);
         ids(&reader
             .get(format!("/2/spaces/search?query={query}{more}"))
-            .is(200))
+            .assert_status(200))
     };
     let lower = word.to_lowercase();
     assert_eq!(find(&lower, ""), [later.as_str(), &live]);
@@ -196,7 +200,7 @@ fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
         .get(format!(
             "/2/spaces/search?query={lower}&space.fields=title&expansions=creator_id"
         ))
-        .is(200);
+        .assert_status(200);
     assert_eq!(body["meta"], json!({ "result_count": 2 }));
     assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 2);
     space(&["open", &later]);
@@ -205,7 +209,7 @@ fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
         "/2/spaces/by/creator_ids?user_ids={},17,{}",
         host.id, other.id
     );
-    let by = reader.get(by).is(200);
+    let by = reader.get(by).assert_status(200);
     assert_eq!(ids(&by), [later.as_str(), &live]);
     assert_eq!(by["meta"]["result_count"], 2);
     space(&["close", &live]);
@@ -223,23 +227,25 @@ fn tickets_are_told_to_the_creator_only() {
     space(&["buy", &id, &other.id]);
     refused(&["buy", &free, &buyer.id], "takes no tickets");
     let path = format!("/2/spaces/{id}/buyers?max_results=1");
-    let first = host.get(path.as_str()).is(200);
+    let first = host.get(path.as_str()).assert_status(200);
     assert_eq!(ids(&first), [other.id.as_str()]);
     let next = first["meta"]["next_token"].as_str().unwrap();
-    let second = host.get(format!("{path}&pagination_token={next}")).is(200);
+    let second = host
+        .get(format!("{path}&pagination_token={next}"))
+        .assert_status(200);
     assert_eq!(ids(&second), [buyer.id.as_str()]);
     assert!(second["meta"].get("next_token").is_none());
-    buyer.get(path.as_str()).is_problem(403, "about:blank");
+    buyer.get(path.as_str()).assert_problem(403, "about:blank");
     buyer
         .get(format!("/2/spaces/{free}/buyers"))
-        .is_problem(403, "about:blank");
+        .assert_problem(403, "about:blank");
     host.get(format!("/2/spaces/{free}/buyers"))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     is_missing(&host.get("/2/spaces/zzz/buyers"), "id", "zzz");
-    let app = Ask::get(path.as_str()).bearer(&host.app.bearer);
-    shared()
+    let app = TestRequest::get(path.as_str()).bearer(&host.app.bearer);
+    shared_server()
         .send(app)
-        .is_problem(403, "unsupported-authentication");
+        .assert_problem(403, "unsupported-authentication");
     assert_eq!(seen(&other, &id)["is_ticketed"], true);
     space(&["open", &id]);
     space(&["join", &id, &buyer.id]);
@@ -251,10 +257,10 @@ fn tickets_are_told_to_the_creator_only() {
 #[test]
 fn posts_are_shared_in_a_space() {
     let [host, guest, reader] = ["host", "guest", "reader"].map(person);
-    let shy = shared().person_with("shy", &["--protected"]);
+    let shy = shared_server().new_user_with("shy", &["--protected"]);
     let id = made(&host, &["--title", "Sharing"]);
-    let (first, second) = (guest.says("First"), guest.says("Second"));
-    let hidden = shy.says("Hidden");
+    let (first, second) = (guest.publish_text("First"), guest.publish_text("Second"));
+    let hidden = shy.publish_text("Hidden");
     refused(&["share", &id, &guest.id, &first], "is not in space");
     space(&["join", &id, &guest.id]);
     space(&["share", &id, &guest.id, &second]);
@@ -264,19 +270,23 @@ fn posts_are_shared_in_a_space() {
     refused(&["share", &id, &guest.id, &hidden], "no post");
     refused(&["share", &id, &guest.id, "17"], "no post");
     let path = format!("/2/spaces/{id}/posts");
-    let body = reader.get(format!("{path}?expansions=author_id")).is(200);
+    let body = reader
+        .get(format!("{path}?expansions=author_id"))
+        .assert_status(200);
     assert_eq!(ids(&body), [first.as_str(), &second], "latest share first");
     assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 1);
     let page = reader
         .get(format!("/2/spaces/{id}/tweets?max_results=1"))
-        .is(200);
+        .assert_status(200);
     assert!(page["data"][0]["edit_history_tweet_ids"].is_array());
     let next = page["meta"]["next_token"].as_str().unwrap();
     let page = reader.get(format!("{path}?max_results=1&pagination_token={next}"));
-    assert_eq!(ids(&page.is(200)), [second.as_str()]);
-    guest.delete(format!("/2/posts/{second}")).is(200);
+    assert_eq!(ids(&page.assert_status(200)), [second.as_str()]);
+    guest
+        .delete(format!("/2/posts/{second}"))
+        .assert_status(200);
     space(&["close", &id]);
-    assert_eq!(ids(&reader.get(path).is(200)), [first.as_str()]);
+    assert_eq!(ids(&reader.get(path).assert_status(200)), [first.as_str()]);
     refused(&["share", &id, &host.id, &first], "is ended");
 }
 
@@ -284,7 +294,7 @@ fn posts_are_shared_in_a_space() {
 fn bounds_hold() {
     let host = person("host");
     for start in ["14d1h", "15d", "0s", "yesterday", "2001-01-01T00:00:00Z"] {
-        let ran = shared().cli(&["space", "create", &host.id, "--start", start]);
+        let ran = shared_server().run_cli(&["space", "create", &host.id, "--start", start]);
         assert_eq!(ran.code, 1, "{start}: {ran:?}");
     }
     refused(&["create", &host.id, "--title", &"t".repeat(141)], "140");
@@ -298,7 +308,7 @@ fn bounds_hold() {
     let reader = person("reader");
     let by = format!("/2/spaces/by/creator_ids?user_ids={}", host.id);
     assert!(
-        ids(&reader.get(by).is(200)).is_empty(),
+        ids(&reader.get(by).assert_status(200)).is_empty(),
         "nothing partial is stored"
     );
     let id = made(&host, &["--title", "Full"]);
@@ -333,16 +343,16 @@ fn what_is_not_asked_rightly_is_refused() {
         "/2/spaces/1?space.fields=age",
         "/2/spaces/1?expansions=owner_id",
     ] {
-        reader.get(path).is_problem(400, "invalid-request");
+        reader.get(path).assert_problem(400, "invalid-request");
     }
     is_missing(&reader.get("/2/spaces/1"), "id", "1");
     // Without the scope nothing is told.
-    let token = reader.token(&["--scopes", "tweet.read,users.read"]);
-    shared()
-        .send(Ask::get("/2/spaces/1").bearer(&token))
-        .is(403);
-    let signed = reader.signed(Ask::get("/2/spaces/1"));
-    signed.is_problem(403, "unsupported-authentication");
-    let app = Ask::get("/2/spaces/1").bearer(&reader.app.bearer);
-    shared().send(app).is(200);
+    let token = reader.new_token(&["--scopes", "tweet.read,users.read"]);
+    shared_server()
+        .send(TestRequest::get("/2/spaces/1").bearer(&token))
+        .assert_status(403);
+    let signed = reader.send_signed(TestRequest::get("/2/spaces/1"));
+    signed.assert_problem(403, "unsupported-authentication");
+    let app = TestRequest::get("/2/spaces/1").bearer(&reader.app.bearer);
+    shared_server().send(app).assert_status(200);
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::harness::{Ask, Engine, Person, Server, engine, until};
+use crate::harness::{DatabaseEngine, TestRequest, TestServer, TestUser, suite_engine, wait_until};
 
 /// A small file system in memory, gone with the test.
 struct Small<'p>(&'p Path);
@@ -40,8 +40,8 @@ impl Drop for Small<'_> {
 }
 
 /// Says something; its id, or none where the store takes nothing.
-fn says(server: &Server, person: &Person<'_>, text: &str) -> Option<String> {
-    let ask = Ask::post("/2/posts").json(&json!({ "text": text }));
+fn says(server: &TestServer, person: &TestUser<'_>, text: &str) -> Option<String> {
+    let ask = TestRequest::post("/2/posts").json(&json!({ "text": text }));
     let answer = server.send(ask.bearer(&person.token));
     if answer.status == 201 {
         return Some(answer.json()["data"]["id"].as_str().unwrap().to_owned());
@@ -53,11 +53,11 @@ fn says(server: &Server, person: &Person<'_>, text: &str) -> Option<String> {
 }
 
 /// What they said, newest first, as their timeline tells.
-fn said(server: &Server, person: &Person<'_>) -> Vec<String> {
+fn said(server: &TestServer, person: &TestUser<'_>) -> Vec<String> {
     let path = format!("/2/users/{}/posts?max_results=100", person.id);
     let mut page = server
-        .send(Ask::get(path.as_str()).bearer(&person.token))
-        .is(200);
+        .send(TestRequest::get(path.as_str()).bearer(&person.token))
+        .assert_status(200);
     let mut all = Vec::new();
     loop {
         let posts = page["data"].as_array().cloned().unwrap_or_default();
@@ -70,31 +70,33 @@ fn said(server: &Server, person: &Person<'_>) -> Vec<String> {
             return all;
         };
         let next = format!("{path}&pagination_token={next}");
-        page = server.send(Ask::get(next).bearer(&person.token)).is(200);
+        page = server
+            .send(TestRequest::get(next).bearer(&person.token))
+            .assert_status(200);
     }
 }
 
 #[test]
 fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room() {
-    if engine() == Engine::Postgres {
+    if suite_engine() == DatabaseEngine::Postgres {
         return;
     }
-    let mut server = Server::prepare(&["--world", "empty"]);
-    let place = server.data();
+    let mut server = TestServer::prepare(&["--world", "empty"]);
+    let place = server.data_dir();
     let Some(small) = Small::make(&place, "48m") else {
         println!("this machine lets no test mount a file system");
         return;
     };
-    server.start_again();
+    server.restart();
     let kept = fill_and_free(&server, &small);
-    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
     // The same after a crash.
     server.kill();
-    server.start_again();
-    let asker = server.person("reader");
+    server.restart();
+    let asker = server.new_user("reader");
     for ids in kept.chunks(100) {
-        let ask = Ask::get(format!("/2/posts?ids={}", ids.join(","))).bearer(&asker.token);
-        let found = server.send(ask).is(200);
+        let ask = TestRequest::get(format!("/2/posts?ids={}", ids.join(","))).bearer(&asker.token);
+        let found = server.send(ask).assert_status(200);
         assert_eq!(found["data"].as_array().unwrap().len(), ids.len());
     }
     drop(asker);
@@ -102,8 +104,8 @@ fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room() {
 }
 
 /// Writes until there is no room, frees some and writes again; all that was acknowledged.
-fn fill_and_free(server: &Server, small: &Small<'_>) -> Vec<String> {
-    let person = server.person("writer");
+fn fill_and_free(server: &TestServer, small: &Small<'_>) -> Vec<String> {
+    let person = server.new_user("writer");
     let mut kept: Vec<String> = (0..20)
         .filter_map(|number| says(server, &person, &format!("Entry {number}")))
         .collect();
@@ -124,7 +126,7 @@ fn fill_and_free(server: &Server, small: &Small<'_>) -> Vec<String> {
         "what was acknowledged and nothing else"
     );
     std::fs::remove_file(small.ballast()).unwrap();
-    until("writes are taken again", || {
+    wait_until("writes are taken again", || {
         let some = says(server, &person, "There is room");
         let taken = some.is_some();
         kept.splice(0..0, some);
@@ -136,18 +138,18 @@ fn fill_and_free(server: &Server, small: &Small<'_>) -> Vec<String> {
 
 #[test]
 fn a_database_that_is_away_is_found_again() {
-    if engine() == Engine::Sqlite {
+    if suite_engine() == DatabaseEngine::Sqlite {
         return;
     }
-    let server = Server::start(&["--world", "empty"]);
-    let person = server.person("writer");
+    let server = TestServer::start(&["--world", "empty"]);
+    let person = server.new_user("writer");
     let before = says(&server, &person, "Before").unwrap();
-    server.database().shut(true);
-    until("writes are refused", || {
+    server.database().set_closed(true);
+    wait_until("writes are refused", || {
         says(&server, &person, "Meanwhile").is_none()
     });
-    server.database().shut(false);
-    until("writes are taken again", || {
+    server.database().set_closed(false);
+    wait_until("writes are taken again", || {
         says(&server, &person, "After").is_some()
     });
     let said = said(&server, &person);

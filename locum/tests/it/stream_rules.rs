@@ -2,23 +2,25 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, App, Ask, shared};
+use crate::harness::{TestApp, TestRequest, TestResponse, shared_server};
 
 const RULES: &str = "/2/posts/search/stream/rules";
 
-fn app() -> App {
-    shared().new_app("self-serve")
+fn app() -> TestApp {
+    shared_server().new_app("self-serve")
 }
 
-fn post(app: &App, query: &str, body: &Value) -> Answer {
+fn post(app: &TestApp, query: &str, body: &Value) -> TestResponse {
     let target = format!("{RULES}{query}");
-    shared().send(Ask::post(target).bearer(&app.bearer).json(body))
+    shared_server().send(TestRequest::post(target).bearer(&app.bearer).json(body))
 }
 
 #[track_caller]
-fn list(app: &App, query: &str) -> Value {
+fn list(app: &TestApp, query: &str) -> Value {
     let target = format!("{RULES}{query}");
-    shared().send(Ask::get(target).bearer(&app.bearer)).is(200)
+    shared_server()
+        .send(TestRequest::get(target).bearer(&app.bearer))
+        .assert_status(200)
 }
 
 fn ids(body: &Value) -> Vec<String> {
@@ -46,7 +48,7 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
         { "value": "from:someone OR url_contains:dog bird" },
         { "value": "\"two words\"", "tag": "cats" },
     ] });
-    let added = post(&app, "", &body).is(201);
+    let added = post(&app, "", &body).assert_status(201);
     let summary = json!({ "created": 3, "not_created": 0, "valid": 3, "invalid": 0 });
     assert_eq!(added["meta"]["summary"], summary, "{added}");
     assert!(added.get("errors").is_none());
@@ -71,20 +73,23 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
 
     let counts = |query: &str| {
         let target = format!("/2/posts/search/stream/rules/counts{query}");
-        shared().send(Ask::get(target).bearer(&app.bearer)).is(200)["data"].clone()
+        shared_server()
+            .send(TestRequest::get(target).bearer(&app.bearer))
+            .assert_status(200)["data"]
+            .clone()
     };
     let mine = json!({ "client_app_id": app.id, "rule_count": 3 });
     assert_eq!(counts("")["client_app_rules_count"], mine);
     assert_eq!(counts("")["all_project_client_apps"], json!([mine]));
     assert_eq!(counts("")["cap_per_client_app"], "1000");
-    let older = shared()
-        .send(Ask::get("/2/tweets/search/stream/rules/counts").bearer(&app.bearer))
-        .is(200);
+    let older = shared_server()
+        .send(TestRequest::get("/2/tweets/search/stream/rules/counts").bearer(&app.bearer))
+        .assert_status(200);
     assert_eq!(older["data"]["project_rules_count"], "3");
 
     // Of another app's nothing is deleted.
     let unknown = json!({ "delete": { "ids": [known[0], "17"] } });
-    let answer = post(&other, "", &unknown).is(200);
+    let answer = post(&other, "", &unknown).assert_status(200);
     let nothing = json!({ "deleted": 0, "not_deleted": 2 });
     assert_eq!(answer["meta"]["summary"], nothing);
     assert_eq!(kind(&answer["errors"][0]), "invalid-request");
@@ -93,22 +98,24 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
     assert_eq!(each.as_array().unwrap().len(), 2);
 
     let one = json!({ "delete": { "ids": [known[0]] } });
-    let dry = post(&app, "?dry_run=true", &one).is(200);
+    let dry = post(&app, "?dry_run=true", &one).assert_status(200);
     assert_eq!(dry["meta"]["summary"]["deleted"], 1);
     assert_eq!(ids(&list(&app, "")), known);
-    let done = post(&app, "", &one).is(200);
+    let done = post(&app, "", &one).assert_status(200);
     assert_eq!(done["meta"]["summary"]["deleted"], 1);
     assert!(done.get("errors").is_none());
     let by_value = json!({ "delete": { "values": [" (\"two words\") ", "(cat"] } });
-    let done = post(&app, "", &by_value).is(200);
+    let done = post(&app, "", &by_value).assert_status(200);
     let half = json!({ "deleted": 1, "not_deleted": 1 });
     assert_eq!(done["meta"]["summary"], half);
     assert_eq!(ids(&list(&app, "")), known[1..2]);
-    let dry = shared()
-        .send(Ask::post(format!("{RULES}?delete_all=true&dry_run=true")).bearer(&app.bearer));
-    assert_eq!(dry.is(200)["meta"]["summary"]["deleted"], 1);
-    let all = shared().send(Ask::post(format!("{RULES}?delete_all=true")).bearer(&app.bearer));
-    assert_eq!(all.is(200)["meta"]["summary"]["deleted"], 1);
+    let dry = shared_server().send(
+        TestRequest::post(format!("{RULES}?delete_all=true&dry_run=true")).bearer(&app.bearer),
+    );
+    assert_eq!(dry.assert_status(200)["meta"]["summary"]["deleted"], 1);
+    let all = shared_server()
+        .send(TestRequest::post(format!("{RULES}?delete_all=true")).bearer(&app.bearer));
+    assert_eq!(all.assert_status(200)["meta"]["summary"]["deleted"], 1);
     assert!(list(&app, "").get("data").is_none());
 }
 
@@ -116,11 +123,11 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
 fn what_is_there_already_or_cannot_be_read_is_not_added() {
     let app = app();
     let one = json!({ "add": [{ "value": "cat dog", "tag": "pets" }] });
-    let dry = post(&app, "?dry_run=true", &one).is(201);
+    let dry = post(&app, "?dry_run=true", &one).assert_status(201);
     assert_eq!(dry["meta"]["summary"]["created"], 1);
     assert_eq!(ids(&dry).len(), 1);
     assert!(list(&app, "").get("data").is_none(), "nothing is stored");
-    let id = ids(&post(&app, "", &one).is(201))[0].clone();
+    let id = ids(&post(&app, "", &one).assert_status(201))[0].clone();
     let long = "a".repeat(1_025);
     let mixed = json!({ "add": [
         { "value": "  (cat  dog)", "tag": "again" },
@@ -133,7 +140,7 @@ fn what_is_there_already_or_cannot_be_read_is_not_added() {
         { "value": "cat AND dog" },
     ] });
     for query in ["?dry_run=true", ""] {
-        let body = post(&app, query, &mixed).is(201);
+        let body = post(&app, query, &mixed).assert_status(201);
         let summary = json!({ "created": 1, "not_created": 7, "valid": 3, "invalid": 5 });
         assert_eq!(body["meta"]["summary"], summary);
         assert_eq!(body["data"][0]["value"], "bird");
@@ -160,10 +167,10 @@ fn what_is_there_already_or_cannot_be_read_is_not_added() {
         assert_eq!(errors[6]["id"], body["data"][0]["id"]);
     }
     let bad = json!({ "add": [{ "value": "(cat" }] });
-    let body = post(&app, "", &bad).is(200);
+    let body = post(&app, "", &bad).assert_status(200);
     assert_eq!(body["meta"]["summary"]["invalid"], 1);
     assert!(body.get("data").is_none(), "{body}");
-    let body = post(&app, "", &one).is(201);
+    let body = post(&app, "", &one).assert_status(201);
     assert_eq!(kind(&body["errors"][0]), "duplicate-rules");
 }
 
@@ -174,18 +181,18 @@ fn an_app_has_so_many_rules_and_no_more() {
         let rules = range.map(|number| json!({ "value": format!("word{number}") }));
         json!({ "add": rules.collect::<Value>() })
     };
-    post(&app, "", &rules(0..999)).is(201);
-    let body = post(&app, "", &rules(999..1_001)).is_problem(400, "rule-cap");
+    post(&app, "", &rules(0..999)).assert_status(201);
+    let body = post(&app, "", &rules(999..1_001)).assert_problem(400, "rule-cap");
     assert_eq!(body["title"], "RulesCapExceeded");
     assert_eq!(list(&app, "")["meta"]["result_count"], 999, "all or none");
-    post(&app, "", &rules(998..1_000)).is(201);
+    post(&app, "", &rules(998..1_000)).assert_status(201);
     // A longer rule, and more of them, with a contract.
-    let enterprise = shared().new_app("enterprise");
+    let enterprise = shared_server().new_app("enterprise");
     let long = format!("\"{}\"", "é b".repeat(682));
-    post(&enterprise, "", &json!({ "add": [{ "value": long }] })).is(201);
-    let counts = Ask::get("/2/posts/search/stream/rules/counts").bearer(&enterprise.bearer);
+    post(&enterprise, "", &json!({ "add": [{ "value": long }] })).assert_status(201);
+    let counts = TestRequest::get("/2/posts/search/stream/rules/counts").bearer(&enterprise.bearer);
     assert_eq!(
-        shared().send(counts).is(200)["data"]["cap_per_client_app"],
+        shared_server().send(counts).assert_status(200)["data"]["cap_per_client_app"],
         "25000"
     );
 }
@@ -209,11 +216,11 @@ fn bad_requests_and_other_credentials_are_refused() {
         json!({ "delete": { "ids": ["7"], "values": ["cat"] } }),
         json!({ "add": [rule], "delete": { "ids": ["7"] } }),
     ] {
-        post(&app, "", &body).is_problem(400, "invalid-request");
+        post(&app, "", &body).assert_problem(400, "invalid-request");
     }
     let both = json!({ "add": [rule] });
-    post(&app, "?delete_all=true", &both).is_problem(400, "invalid-request");
-    post(&app, "?dry_run=perhaps", &both).is_problem(400, "invalid-request");
+    post(&app, "?delete_all=true", &both).assert_problem(400, "invalid-request");
+    post(&app, "?dry_run=perhaps", &both).assert_problem(400, "invalid-request");
     for query in [
         "?ids=x",
         "?max_results=0",
@@ -221,13 +228,13 @@ fn bad_requests_and_other_credentials_are_refused() {
         "?pagination_token=zz",
     ] {
         let target = format!("{RULES}{query}");
-        let answer = shared().send(Ask::get(target).bearer(&app.bearer));
-        answer.is_problem(400, "invalid-request");
+        let answer = shared_server().send(TestRequest::get(target).bearer(&app.bearer));
+        answer.assert_problem(400, "invalid-request");
     }
-    let person = shared().person("person");
+    let person = shared_server().new_user("person");
     person
         .get(RULES)
-        .is_problem(403, "unsupported-authentication");
-    assert_eq!(shared().send(Ask::get(RULES)).status, 401);
+        .assert_problem(403, "unsupported-authentication");
+    assert_eq!(shared_server().send(TestRequest::get(RULES)).status, 401);
     assert!(list(&app, "").get("data").is_none());
 }

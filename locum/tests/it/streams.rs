@@ -9,53 +9,56 @@ use std::time::Duration;
 use base::clock::monotonic_now;
 use serde_json::{Value, json};
 
-use crate::harness::{App, Ask, Listener, Person, Server, fresh, shared, until};
+use crate::harness::{
+    StreamClient, TestApp, TestRequest, TestServer, TestUser, shared_server, unique_number,
+    wait_until,
+};
 
 const STREAM: &str = "/2/posts/search/stream";
 const RULES: &str = "/2/posts/search/stream/rules";
 
 /// A word that no other test writes.
 fn word() -> String {
-    format!("word{}x{}", std::process::id(), fresh())
+    format!("word{}x{}", std::process::id(), unique_number())
 }
 
 #[track_caller]
-fn add_rules(server: &Server, app: &App, rules: &[(&str, &str)]) -> Vec<String> {
+fn add_rules(server: &TestServer, app: &TestApp, rules: &[(&str, &str)]) -> Vec<String> {
     let rules = rules
         .iter()
         .map(|(value, tag)| json!({ "value": value, "tag": tag }));
     let body = json!({ "add": rules.collect::<Value>() });
-    let made = server.send(Ask::post(RULES).bearer(&app.bearer).json(&body));
-    let made = made.is(201);
+    let made = server.send(TestRequest::post(RULES).bearer(&app.bearer).json(&body));
+    let made = made.assert_status(201);
     let made = made["data"].as_array().unwrap().iter();
     made.map(|rule| rule["id"].as_str().unwrap().to_owned())
         .collect()
 }
 
 #[track_caller]
-fn connect(app: &App, query: &str) -> Listener {
-    Listener::open(shared(), &format!("{STREAM}{query}"), &app.bearer)
+fn connect(app: &TestApp, query: &str) -> StreamClient {
+    StreamClient::open(shared_server(), &format!("{STREAM}{query}"), &app.bearer)
 }
 
 /// An app with a contract, a rule for a word of its own, and the word.
-fn watcher(level: &str) -> (App, String) {
-    let (app, word) = (shared().new_app(level), word());
-    add_rules(shared(), &app, &[(&word, "")]);
+fn watcher(level: &str) -> (TestApp, String) {
+    let (app, word) = (shared_server().new_app(level), word());
+    add_rules(shared_server(), &app, &[(&word, "")]);
     (app, word)
 }
 
-fn connections(app: &App, query: &str) -> Vec<Value> {
-    let ask = Ask::get(format!("/2/connections{query}")).bearer(&app.bearer);
-    let body = shared().send(ask).is(200);
+fn connections(app: &TestApp, query: &str) -> Vec<Value> {
+    let ask = TestRequest::get(format!("/2/connections{query}")).bearer(&app.bearer);
+    let body = shared_server().send(ask).assert_status(200);
     body["data"].as_array().cloned().unwrap_or_default()
 }
 
 #[test]
 fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
-    let (app, word) = (shared().new_app("self-serve"), word());
-    let author = shared().person("author");
+    let (app, word) = (shared_server().new_app("self-serve"), word());
+    let author = shared_server().new_user("author");
     let from = format!("from:{} {word}", author.username);
-    let ids = add_rules(shared(), &app, &[(&word, "by word"), (&from, "")]);
+    let ids = add_rules(shared_server(), &app, &[(&word, "by word"), (&from, "")]);
     let query = "?post.fields=created_at,public_metrics&expansions=author_id&user.fields=verified";
     let mut stream = connect(&app, query);
     assert!(
@@ -66,10 +69,10 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
         "{}",
         stream.head
     );
-    author.says("nothing that anybody waits for");
+    author.publish_text("nothing that anybody waits for");
     let start = monotonic_now();
-    let id = author.says(&format!("Here is {word}, <at last>\nin two lines"));
-    let message = stream.next();
+    let id = author.publish_text(&format!("Here is {word}, <at last>\nin two lines"));
+    let message = stream.next_message();
     assert!(
         start.elapsed() < Duration::from_secs(10),
         "{:?}",
@@ -90,9 +93,9 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
         .sort_by_key(|rule| rule["id"].to_string());
     assert_eq!(rules, expected);
     // The same object as a look-up shows.
-    let seen = shared()
-        .send(Ask::get(format!("/2/posts/{id}{query}")).bearer(&app.bearer))
-        .is(200);
+    let seen = shared_server()
+        .send(TestRequest::get(format!("/2/posts/{id}{query}")).bearer(&app.bearer))
+        .assert_status(200);
     assert_eq!(message["data"], seen["data"]);
     assert_eq!(message["includes"], seen["includes"]);
     assert_eq!(
@@ -100,31 +103,31 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
         author.username.as_str()
     );
     // By another author, under one rule; in the order in which they are written.
-    let other = shared().person("other");
+    let other = shared_server().new_user("other");
     for number in 0..5 {
-        other.says(&format!("{word} {number}"));
+        other.publish_text(&format!("{word} {number}"));
     }
     for number in 0..5 {
-        let message = stream.next();
+        let message = stream.next_message();
         assert_eq!(message["data"]["text"], format!("{word} {number}"));
         assert_eq!(
             message["matching_rules"],
             json!([{ "id": ids[0], "tag": "by word" }])
         );
     }
-    stream.is_silent();
+    stream.assert_silent();
 }
 
 #[test]
 fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
     let (app, word) = watcher("self-serve");
-    let author = shared().person_with("author", &["--subscription-type", "Premium"]);
-    let other = shared().person("other");
-    let locked = shared().person_with("locked", &["--protected"]);
+    let author = shared_server().new_user_with("author", &["--subscription-type", "Premium"]);
+    let other = shared_server().new_user("other");
+    let locked = shared_server().new_user_with("locked", &["--protected"]);
     let mut stream = connect(&app, "?tweet.fields=referenced_tweets");
-    locked.says(&format!("{word} for followers"));
-    let id = author.says(&format!("{word} first"));
-    let first = stream.next();
+    locked.publish_text(&format!("{word} for followers"));
+    let id = author.publish_text(&format!("{word} first"));
+    let first = stream.next_message();
     assert_eq!(
         first["data"]["id"],
         id.as_str(),
@@ -133,28 +136,30 @@ fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
     assert_eq!(first["data"]["edit_history_tweet_ids"], json!([id]));
     // What is quoted counts; what is reposted is shown with its own text.
     other
-        .publish(&json!({ "text": "look at this", "quote_tweet_id": id }))
-        .is(201);
-    let quote = stream.next();
+        .create_post(&json!({ "text": "look at this", "quote_tweet_id": id }))
+        .assert_status(201);
+    let quote = stream.next_message();
     assert_eq!(
         quote["data"]["referenced_tweets"][0]["type"], "quoted",
         "{quote}"
     );
     let repost = format!("/2/users/{}/reposts", other.id);
-    other.post(repost, &json!({ "post_id": id })).is(200);
-    let reposted = stream.next();
+    other
+        .post(repost, &json!({ "post_id": id }))
+        .assert_status(200);
+    let reposted = stream.next_message();
     assert_eq!(
         reposted["data"]["text"],
         format!("RT @{}: {word} first", author.username)
     );
     // Each version is an item of its own.
     let edited = author
-        .publish(&json!({
+        .create_post(&json!({
             "text": format!("{word} second"), "edit_options": { "previous_post_id": id },
         }))
-        .is(201)["data"]["id"]
+        .assert_status(201)["data"]["id"]
         .clone();
-    let message = stream.next();
+    let message = stream.next_message();
     assert_eq!(message["data"]["id"], edited);
     assert_eq!(
         message["data"]["edit_history_tweet_ids"],
@@ -163,55 +168,58 @@ fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
     // A deletion is not announced, and what was deleted is not sent later.
     author
         .delete(format!("/2/posts/{}", edited.as_str().unwrap()))
-        .is(200);
-    stream.is_silent();
+        .assert_status(200);
+    stream.assert_silent();
 }
 
 #[test]
 fn rules_take_effect_while_posts_flow() {
-    let (app, word) = (shared().new_app("self-serve"), word());
+    let (app, word) = (shared_server().new_app("self-serve"), word());
     let [one, two] = [format!("{word}one"), format!("{word}two")];
-    let first = add_rules(shared(), &app, &[(&one, "")]);
-    let author = shared().person("author");
+    let first = add_rules(shared_server(), &app, &[(&one, "")]);
+    let author = shared_server().new_user("author");
     let mut stream = connect(&app, "");
-    author.says(&format!("{one} a"));
-    author.says(&format!("{two} b"));
-    add_rules(shared(), &app, &[(&two, "new")]);
-    author.says(&format!("{two} c"));
-    assert_eq!(stream.texts(2), [format!("{one} a"), format!("{two} c")]);
+    author.publish_text(&format!("{one} a"));
+    author.publish_text(&format!("{two} b"));
+    add_rules(shared_server(), &app, &[(&two, "new")]);
+    author.publish_text(&format!("{two} c"));
+    assert_eq!(
+        stream.next_texts(2),
+        [format!("{one} a"), format!("{two} c")]
+    );
     let body = json!({ "delete": { "ids": first } });
-    shared()
-        .send(Ask::post(RULES).bearer(&app.bearer).json(&body))
-        .is(200);
-    author.says(&format!("{one} d"));
-    author.says(&format!("{two} e"));
-    assert_eq!(stream.texts(1), [format!("{two} e")]);
-    stream.is_silent();
+    shared_server()
+        .send(TestRequest::post(RULES).bearer(&app.bearer).json(&body))
+        .assert_status(200);
+    author.publish_text(&format!("{one} d"));
+    author.publish_text(&format!("{two} e"));
+    assert_eq!(stream.next_texts(1), [format!("{two} e")]);
+    stream.assert_silent();
 }
 
 #[test]
 fn a_gap_is_filled_without_a_post_missed_or_sent_twice() {
     let (app, word) = watcher("enterprise");
-    let author = shared().person("author");
+    let author = shared_server().new_user("author");
     let mut stream = connect(&app, "");
-    author.says(&format!("{word} before"));
-    assert_eq!(stream.texts(1), [format!("{word} before")]);
+    author.publish_text(&format!("{word} before"));
+    assert_eq!(stream.next_texts(1), [format!("{word} before")]);
     drop(stream);
     for number in 0..3 {
-        author.says(&format!("{word} gap {number}"));
+        author.publish_text(&format!("{word} gap {number}"));
     }
-    author.says("something else");
+    author.publish_text("something else");
     // Posts go on while the past is read.
     let writer = std::thread::spawn({
         let (author, word) = (author.clone(), word.clone());
         move || {
             for number in 0..20 {
-                author.says(&format!("{word} live {number}"));
+                author.publish_text(&format!("{word} live {number}"));
             }
         }
     });
     let mut stream = connect(&app, "?backfill_minutes=5");
-    let texts = stream.texts(24);
+    let texts = stream.next_texts(24);
     writer.join().unwrap();
     let gap = ["before", "gap 0", "gap 1", "gap 2"].map(str::to_owned);
     let live = (0..20).map(|number| format!("live {number}"));
@@ -221,18 +229,20 @@ fn a_gap_is_filled_without_a_post_missed_or_sent_twice() {
         .map(|text| format!("{word} {text}"))
         .collect();
     assert_eq!(texts, expected);
-    author.says(&format!("{word} after"));
-    assert_eq!(stream.texts(1), [format!("{word} after")]);
-    stream.is_silent();
+    author.publish_text(&format!("{word} after"));
+    assert_eq!(stream.next_texts(1), [format!("{word} after")]);
+    stream.assert_silent();
 }
 
 #[test]
 fn the_past_is_for_those_with_a_contract_and_within_bounds() {
     let (app, _) = watcher("self-serve");
     let (enterprise, _) = watcher("enterprise");
-    let refused = |app: &App, query: &str| {
-        let ask = Ask::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
-        shared().send(ask).is_problem(400, "invalid-request");
+    let refused = |app: &TestApp, query: &str| {
+        let ask = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
+        shared_server()
+            .send(ask)
+            .assert_problem(400, "invalid-request");
     };
     let at = |seconds: i64| base::clock::wall_time().plus_ms(seconds * 1000).to_string();
     refused(&app, "backfill_minutes=1");
@@ -261,28 +271,29 @@ fn the_past_is_for_those_with_a_contract_and_within_bounds() {
         refused(&enterprise, &query);
     }
     assert!(connections(&enterprise, "?status=all").is_empty());
-    let body = shared()
-        .send(Ask::get("/2/posts/firehose/stream?partition=1").bearer(&app.bearer))
-        .is_problem(403, "client-forbidden");
+    let body = shared_server()
+        .send(TestRequest::get("/2/posts/firehose/stream?partition=1").bearer(&app.bearer))
+        .assert_problem(403, "client-forbidden");
     assert_eq!(body["reason"], "client-not-enrolled");
-    let person = shared().person("person");
+    let person = shared_server().new_user("person");
     person
         .get(STREAM)
-        .is_problem(403, "unsupported-authentication");
-    assert_eq!(shared().send(Ask::get(STREAM)).status, 401);
+        .assert_problem(403, "unsupported-authentication");
+    assert_eq!(shared_server().send(TestRequest::get(STREAM)).status, 401);
 }
 
 #[test]
 fn slots_are_counted_and_free_at_once() {
     let (app, _) = watcher("self-serve");
-    let without = shared().new_app("self-serve");
-    let body = shared()
-        .send(Ask::get(STREAM).bearer(&without.bearer))
-        .is_problem(409, "streaming-connection");
+    let without = shared_server().new_app("self-serve");
+    let body = shared_server()
+        .send(TestRequest::get(STREAM).bearer(&without.bearer))
+        .assert_problem(409, "streaming-connection");
     assert_eq!(body["connection_issue"], "RuleConfigurationIssue");
     let stream = connect(&app, "");
-    let again = || shared().send(Ask::get("/2/tweets/search/stream").bearer(&app.bearer));
-    let body = again().is_problem(429, "streaming-connection");
+    let again =
+        || shared_server().send(TestRequest::get("/2/tweets/search/stream").bearer(&app.bearer));
+    let body = again().assert_problem(429, "streaming-connection");
     assert_eq!(body["title"], "ConnectionException");
     assert_eq!(body["connection_issue"], "TooManyConnections");
     let listed = connections(&app, "");
@@ -291,12 +302,12 @@ fn slots_are_counted_and_free_at_once() {
     assert_eq!(listed[0]["client_ip"], "127.0.0.1");
     assert!(listed[0].get("disconnected_at").is_none());
     drop(stream);
-    until("the slot is free", || connections(&app, "").is_empty());
+    wait_until("the slot is free", || connections(&app, "").is_empty());
     // A storm of reconnections leaves nothing behind.
     for _ in 0..20 {
         let stream = connect(&app, "");
         drop(stream);
-        until("the slot is free", || connections(&app, "").is_empty());
+        wait_until("the slot is free", || connections(&app, "").is_empty());
     }
     let past = connections(&app, "?status=inactive&max_results=100");
     assert_eq!(past.len(), 21);
@@ -308,9 +319,13 @@ fn slots_are_counted_and_free_at_once() {
     let (enterprise, _) = watcher("enterprise");
     let _one = connect(&enterprise, "");
     let _two = connect(&enterprise, "");
-    let third = shared().send(Ask::get(STREAM).bearer(&enterprise.bearer));
-    third.is_problem(429, "streaming-connection");
-    let _sample = Listener::open(shared(), "/2/posts/sample/stream", &enterprise.bearer);
+    let third = shared_server().send(TestRequest::get(STREAM).bearer(&enterprise.bearer));
+    third.assert_problem(429, "streaming-connection");
+    let _sample = StreamClient::open(
+        shared_server(),
+        "/2/posts/sample/stream",
+        &enterprise.bearer,
+    );
     assert_eq!(connections(&enterprise, "").len(), 3);
     assert_eq!(
         connections(&enterprise, "?endpoints=sample_stream").len(),
@@ -323,41 +338,45 @@ fn slots_are_counted_and_free_at_once() {
 fn connections_are_ended_by_name_by_stream_and_all() {
     let (app, _) = watcher("enterprise");
     let (other, _) = watcher("enterprise");
-    let delete = |app: &App, path: &str, body: Option<Value>| {
-        let ask = Ask::delete(format!("/2/connections{path}")).bearer(&app.bearer);
+    let delete = |app: &TestApp, path: &str, body: Option<Value>| {
+        let ask = TestRequest::delete(format!("/2/connections{path}")).bearer(&app.bearer);
         let ask = match body {
             Some(body) => ask.json(&body),
             None => ask,
         };
-        shared().send(ask)
+        shared_server().send(ask)
     };
     let mut one = connect(&app, "");
     let mut two = connect(&app, "");
-    let mut sample = Listener::open(shared(), "/2/posts/sample/stream", &app.bearer);
+    let mut sample = StreamClient::open(shared_server(), "/2/posts/sample/stream", &app.bearer);
     let mut others = connect(&other, "");
     let id = connections(&app, "?endpoints=filtered_stream")[1]["id"].clone();
     let named = json!({ "uuids": [id, "no-such-connection"] });
     // Another app ends nothing of it.
-    let answer = delete(&other, "", Some(named.clone())).is(200)["data"].clone();
+    let answer = delete(&other, "", Some(named.clone())).assert_status(200)["data"].clone();
     assert_eq!(
         (&answer["successful_kills"], &answer["failed_kills"]),
         (&json!(0), &json!(2))
     );
-    let answer = delete(&app, "", Some(named.clone())).is(200)["data"].clone();
+    let answer = delete(&app, "", Some(named.clone())).assert_status(200)["data"].clone();
     assert_eq!(answer["successful_kills"], 1);
     assert_eq!(answer["failed_kills"], 1);
     let results = answer["results"].as_array().unwrap();
     let killed = results.iter().find(|one| one["uuid"] == id).unwrap();
     assert_eq!(*killed, json!({ "uuid": id, "success": true }));
-    assert_eq!(one.farewell(), "ForceDisconnect", "the older of the two");
-    let again = delete(&app, "", Some(named)).is(200)["data"].clone();
+    assert_eq!(
+        one.disconnect_type(),
+        "ForceDisconnect",
+        "the older of the two"
+    );
+    let again = delete(&app, "", Some(named)).assert_status(200)["data"].clone();
     assert_eq!(again["successful_kills"], 0, "it is over");
-    let answer = delete(&app, "/sample_stream", None).is(200)["data"].clone();
+    let answer = delete(&app, "/sample_stream", None).assert_status(200)["data"].clone();
     assert_eq!(answer["successful_kills"], 1);
-    assert_eq!(sample.farewell(), "ForceDisconnect");
-    let answer = delete(&app, "/all", None).is(200)["data"].clone();
+    assert_eq!(sample.disconnect_type(), "ForceDisconnect");
+    let answer = delete(&app, "/all", None).assert_status(200)["data"].clone();
     assert_eq!(answer["successful_kills"], 1);
-    assert_eq!(two.farewell(), "ForceDisconnect");
+    assert_eq!(two.disconnect_type(), "ForceDisconnect");
     assert!(connections(&app, "").is_empty());
     let past = connections(&app, "?status=inactive");
     assert_eq!(past.len(), 3);
@@ -365,84 +384,102 @@ fn connections_are_ended_by_name_by_stream_and_all() {
         past.iter().all(|one| one["disconnect_reason"] == "killed"),
         "{past:?}"
     );
-    others.is_silent();
+    others.assert_silent();
     assert_eq!(connections(&other, "").len(), 1);
     assert_eq!(connections(&app, "?status=all&max_results=2").len(), 2);
-    delete(&app, "/no_stream", None).is_problem(400, "invalid-request");
-    delete(&app, "", Some(json!({}))).is_problem(400, "invalid-request");
-    delete(&app, "", Some(json!({ "uuids": [] }))).is_problem(400, "invalid-request");
+    delete(&app, "/no_stream", None).assert_problem(400, "invalid-request");
+    delete(&app, "", Some(json!({}))).assert_problem(400, "invalid-request");
+    delete(&app, "", Some(json!({ "uuids": [] }))).assert_problem(400, "invalid-request");
     for query in ["?status=open", "?endpoints=no_stream", "?max_results=101"] {
-        let ask = Ask::get(format!("/2/connections{query}")).bearer(&app.bearer);
-        shared().send(ask).is_problem(400, "invalid-request");
+        let ask = TestRequest::get(format!("/2/connections{query}")).bearer(&app.bearer);
+        shared_server()
+            .send(ask)
+            .assert_problem(400, "invalid-request");
     }
 }
 
 #[test]
 fn a_stream_ends_with_its_token_and_its_app() {
     let (app, word) = watcher("self-serve");
-    let author = shared().person("author");
+    let author = shared_server().new_user("author");
     let mut stream = connect(&app, "");
-    let owner = Person::owner(shared(), &app);
-    let ask = Ask::post("/oauth2/invalidate_token").form(format!(
+    let owner = TestUser::app_owner(shared_server(), &app);
+    let ask = TestRequest::post("/oauth2/invalidate_token").form(format!(
         "access_token={}",
-        crate::harness::encode(&app.bearer)
+        crate::harness::percent_encode(&app.bearer)
     ));
-    owner.signed(ask).is(200);
-    assert_eq!(stream.farewell(), "ClientApplicationStateDegraded");
-    author.says(&format!("{word} too late"));
+    owner.send_signed(ask).assert_status(200);
+    assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
+    author.publish_text(&format!("{word} too late"));
     assert_eq!(
-        shared().send(Ask::get(STREAM).bearer(&app.bearer)).status,
+        shared_server()
+            .send(TestRequest::get(STREAM).bearer(&app.bearer))
+            .status,
         401
     );
 
     let (app, _) = watcher("self-serve");
     let mut stream = connect(&app, "");
     // Where people come back to is none of its business, another token is.
-    shared()
-        .cli(&["app", "callbacks", &app.id, "https://app.example/back"])
-        .well();
-    stream.is_silent();
+    shared_server()
+        .run_cli(&["app", "callbacks", &app.id, "https://app.example/back"])
+        .assert_success();
+    stream.assert_silent();
     assert_eq!(connections(&app, "").len(), 1);
-    shared().cli(&["app", "rotate", &app.id, "bearer"]).well();
-    assert_eq!(stream.farewell(), "ClientApplicationStateDegraded");
+    shared_server()
+        .run_cli(&["app", "rotate", &app.id, "bearer"])
+        .assert_success();
+    assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
 
     let (app, _) = watcher("self-serve");
     let mut stream = connect(&app, "");
-    shared().cli(&["app", "delete", &app.id]).well();
-    assert_eq!(stream.farewell(), "ClientApplicationStateDegraded");
+    shared_server()
+        .run_cli(&["app", "delete", &app.id])
+        .assert_success();
+    assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
 }
 
 #[test]
 fn what_became_of_posts_users_and_likes_is_told_in_parts() {
-    let app = shared().new_app("enterprise");
-    let open = |target: String| Listener::open(shared(), &target, &app.bearer);
-    let parts = |kind: &str| -> Vec<Listener> {
+    let app = shared_server().new_app("enterprise");
+    let open = |target: String| StreamClient::open(shared_server(), &target, &app.bearer);
+    let parts = |kind: &str| -> Vec<StreamClient> {
         let target = |part| open(format!("/2/{kind}/compliance/stream?partition={part}"));
         (1..=4).map(target).collect()
     };
     let (mut of_posts, mut of_users) = (parts("posts"), parts("users"));
     let mut of_likes = open("/2/likes/compliance/stream".to_owned());
     let mut labels = open("/2/tweets/label/stream".to_owned());
-    let author = shared().person_with("author", &["--subscription-type", "Premium"]);
-    let locked = shared().person_with("locked", &["--protected"]);
-    let first = author.says("what will become of it");
-    let quoted = author.says("to be quoted");
+    let author = shared_server().new_user_with("author", &["--subscription-type", "Premium"]);
+    let locked = shared_server().new_user_with("locked", &["--protected"]);
+    let first = author.publish_text("what will become of it");
+    let quoted = author.publish_text("to be quoted");
     let quote = author
-        .publish(&json!({ "text": "to be deleted", "quote_tweet_id": quoted }))
-        .is(201)["data"]["id"]
+        .create_post(&json!({ "text": "to be deleted", "quote_tweet_id": quoted }))
+        .assert_status(201)["data"]["id"]
         .clone();
     let edit = json!({ "text": "edited", "edit_options": { "previous_post_id": first } });
-    let second = author.publish(&edit).is(201)["data"]["id"].clone();
+    let second = author.create_post(&edit).assert_status(201)["data"]["id"].clone();
     author
         .delete(format!("/2/posts/{}", quote.as_str().unwrap()))
-        .is(200);
-    let hidden = locked.says("of no concern");
-    locked.delete(format!("/2/posts/{hidden}")).is(200);
+        .assert_status(200);
+    let hidden = locked.publish_text("of no concern");
+    locked
+        .delete(format!("/2/posts/{hidden}"))
+        .assert_status(200);
     let likes = format!("/2/users/{}/likes", author.id);
-    author.post(&likes, &json!({ "post_id": quoted })).is(200);
-    author.delete(format!("{likes}/{quoted}")).is(200);
-    shared().cli(&["user", "suspend", &author.username]).well();
-    shared().cli(&["user", "restore", &author.username]).well();
+    author
+        .post(&likes, &json!({ "post_id": quoted }))
+        .assert_status(200);
+    author
+        .delete(format!("{likes}/{quoted}"))
+        .assert_status(200);
+    shared_server()
+        .run_cli(&["user", "suspend", &author.username])
+        .assert_success();
+    shared_server()
+        .run_cli(&["user", "restore", &author.username])
+        .assert_success();
 
     let mut told = collected(&mut of_posts, 2, &[&author.id, &locked.id]);
     let at = |told: &mut Value, name: &str| {
@@ -466,21 +503,21 @@ fn what_became_of_posts_users_and_likes_is_told_in_parts() {
     assert_eq!(at(&mut told[1], "user_unsuspend"), user);
     let like = json!({ "id": quoted, "user_id": author.id });
     let told = loop {
-        let message = of_likes.next();
+        let message = of_likes.next_message();
         if message["data"]["delete"]["favorite"]["user_id"] == author.id.as_str() {
             break message;
         }
     };
     assert_eq!(told["data"]["delete"]["favorite"], like);
-    labels.is_silent();
+    labels.assert_silent();
 }
 
 /// What streams tell of some users, until there is so much of it and no more.
-fn collected(streams: &mut [Listener], count: usize, of: &[&String]) -> Vec<Value> {
+fn collected(streams: &mut [StreamClient], count: usize, of: &[&String]) -> Vec<Value> {
     let mut found = Vec::new();
-    until("all is told", || {
+    wait_until("all is told", || {
         for stream in &mut *streams {
-            while let Some(message) = stream.within(Duration::from_millis(20)) {
+            while let Some(message) = stream.next_within(Duration::from_millis(20)) {
                 let text = message["data"].to_string();
                 if of.iter().any(|id| text.contains(id.as_str())) {
                     found.push(message["data"].clone());
@@ -490,7 +527,7 @@ fn collected(streams: &mut [Listener], count: usize, of: &[&String]) -> Vec<Valu
         found.len() >= count
     });
     for stream in streams {
-        while let Some(message) = stream.within(Duration::from_millis(20)) {
+        while let Some(message) = stream.next_within(Duration::from_millis(20)) {
             let text = message["data"].to_string();
             assert!(!of.iter().any(|id| text.contains(id.as_str())), "{text}");
         }
@@ -500,20 +537,20 @@ fn collected(streams: &mut [Listener], count: usize, of: &[&String]) -> Vec<Valu
 
 #[test]
 fn the_sample_is_a_stable_hundredth_and_partitions_part_all() {
-    let app = shared().new_app("enterprise");
-    let open = |target: &str| Listener::open(shared(), target, &app.bearer);
+    let app = shared_server().new_app("enterprise");
+    let open = |target: &str| StreamClient::open(shared_server(), target, &app.bearer);
     let mut sample = open("/2/posts/sample/stream");
     let mut tenths = [1, 2].map(|part| open(&format!("/2/posts/sample10/stream?partition={part}")));
-    let mut all: Vec<Listener> = (1..=20)
+    let mut all: Vec<StreamClient> = (1..=20)
         .map(|part| open(&format!("/2/posts/firehose/stream?partition={part}")))
         .collect();
     let word = word();
-    let author = shared().person("author");
+    let author = shared_server().new_user("author");
     let ids: Vec<String> = (0..60)
-        .map(|number| author.says(&format!("{word} {number}")))
+        .map(|number| author.publish_text(&format!("{word} {number}")))
         .collect();
     let (mut parts, mut came) = (vec![Vec::new(); 20], 0);
-    until("every post has come", || {
+    wait_until("every post has come", || {
         for (part, stream) in parts.iter_mut().zip(&mut all) {
             let found = ours(stream, &ids);
             came += found.len();
@@ -549,9 +586,9 @@ fn long(word: &str, number: usize) -> String {
 #[test]
 fn who_does_not_read_is_let_go_and_others_miss_nothing() {
     let (app, word) = watcher("enterprise");
-    let author = shared().person_with("author", &["--subscription-type", "Premium"]);
+    let author = shared_server().new_user_with("author", &["--subscription-type", "Premium"]);
     let target = format!("{STREAM}?post.fields=note_post");
-    let (_unread, head) = Listener::ask(shared(), &target, &app.bearer);
+    let (_unread, head) = StreamClient::connect_raw(shared_server(), &target, &app.bearer);
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     let mut stream = connect(&app, "?post.fields=note_post");
     let mut sent = 0;
@@ -559,8 +596,8 @@ fn who_does_not_read_is_let_go_and_others_miss_nothing() {
         assert!(sent < 2_000, "it is never let go");
         for _ in 0..20 {
             let text = long(&word, sent);
-            author.says(&text);
-            assert_eq!(stream.next()["data"]["note_post"]["text"], text);
+            author.publish_text(&text);
+            assert_eq!(stream.next_message()["data"]["note_post"]["text"], text);
             sent += 1;
         }
     }
@@ -568,34 +605,34 @@ fn who_does_not_read_is_let_go_and_others_miss_nothing() {
     assert_eq!(past[0]["disconnect_reason"], "slow_reader");
     // Its slot is free although it still holds its socket.
     let mut again = connect(&app, "");
-    author.says(&format!("{word} last"));
-    assert_eq!(stream.texts(1), [format!("{word} last")]);
-    assert_eq!(again.texts(1), [format!("{word} last")]);
+    author.publish_text(&format!("{word} last"));
+    assert_eq!(stream.next_texts(1), [format!("{word} last")]);
+    assert_eq!(again.next_texts(1), [format!("{word} last")]);
 }
 
 #[test]
 fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
-    let mut server = Server::start(&["--set", "limits.stream_keep_alive=200ms"]);
+    let mut server = TestServer::start(&["--set", "limits.stream_keep_alive=200ms"]);
     let (app, word) = (server.new_app("enterprise"), word());
     add_rules(&server, &app, &[(&word, "kept")]);
-    let author = server.person("author");
-    let listen = |server: &Server, query: &str| {
-        Listener::open(server, &format!("{STREAM}{query}"), &app.bearer)
+    let author = server.new_user("author");
+    let listen = |server: &TestServer, query: &str| {
+        StreamClient::open(server, &format!("{STREAM}{query}"), &app.bearer)
     };
     let before = base::clock::wall_time();
     let mut stream = listen(&server, "");
-    author.says(&format!("{word} one"));
-    author.says(&format!("{word} two"));
+    author.publish_text(&format!("{word} one"));
+    author.publish_text(&format!("{word} two"));
     assert_eq!(
-        stream.texts(2),
+        stream.next_texts(2),
         [format!("{word} one"), format!("{word} two")]
     );
     let beaten = stream.keep_alives;
-    assert!(stream.within(Duration::from_secs(11)).is_none());
+    assert!(stream.next_within(Duration::from_secs(11)).is_none());
     let beats = stream.keep_alives - beaten;
     // A busy machine is late with some, and with some of those before.
     assert!((10..75).contains(&beats), "{beats} in eleven seconds");
-    author.says(&format!("{word} three"));
+    author.publish_text(&format!("{word} three"));
     // A replay ends where it was asked to, beside the streams that are open.
     let at = |time: base::Time| time.to_string();
     let end = base::clock::wall_time().plus_ms(-10_000);
@@ -606,27 +643,30 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
     );
     let mut replay = listen(&server, &query);
     assert_eq!(
-        replay.texts(2),
+        replay.next_texts(2),
         [format!("{word} one"), format!("{word} two")]
     );
-    let (ended, last) = replay.end();
+    let (ended, last) = replay.wait_for_end();
     assert!(ended && last.is_none(), "{last:?}");
     // The server goes: it says so, at once.
-    assert_eq!(stream.texts(1), [format!("{word} three")]);
+    assert_eq!(stream.next_texts(1), [format!("{word} three")]);
     let (code, took) = server.stop();
     assert_eq!(code, Some(0));
     assert!(took < Duration::from_secs(20), "{took:?}");
-    assert_eq!(stream.farewell(), "OperationalDisconnect");
+    assert_eq!(stream.disconnect_type(), "OperationalDisconnect");
     // Rules are kept, and what was sent to nobody is in the past.
-    server.start_again();
+    server.restart();
     let mut stream = listen(&server, "?backfill_minutes=5");
-    assert_eq!(stream.texts(3).last().unwrap(), &format!("{word} three"));
-    server.crash();
+    assert_eq!(
+        stream.next_texts(3).last().unwrap(),
+        &format!("{word} three")
+    );
+    server.crash_and_restart();
     let list = |status: &str| {
-        let ask = Ask::get(format!("/2/connections?status={status}")).bearer(&app.bearer);
-        server.send(ask).is(200)["data"].clone()
+        let ask = TestRequest::get(format!("/2/connections?status={status}")).bearer(&app.bearer);
+        server.send(ask).assert_status(200)["data"].clone()
     };
-    until("what was open is in the past", || list("active").is_null());
+    wait_until("what was open is in the past", || list("active").is_null());
     let reasons: Vec<Value> = list("inactive")
         .as_array()
         .unwrap()
@@ -639,8 +679,8 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
 #[test]
 fn packed_streams_can_be_read_as_they_come() {
     let (app, word) = watcher("self-serve");
-    let author = shared().person("author");
-    let address = shared().url.strip_prefix("http://").unwrap();
+    let author = shared_server().new_user("author");
+    let address = shared_server().url.strip_prefix("http://").unwrap();
     let mut socket = std::net::TcpStream::connect(address).unwrap();
     let head = format!(
         "GET {STREAM} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\n\
@@ -656,7 +696,7 @@ fn packed_streams_can_be_read_as_they_come() {
     let head = String::from_utf8_lossy(&answer).to_lowercase();
     assert!(head.contains("content-encoding: gzip"), "{head}");
     for number in 0..3 {
-        author.says(&format!("{word} {number}"));
+        author.publish_text(&format!("{word} {number}"));
         // A chunk, whole.
         answer.clear();
         read_until(&mut socket, &mut answer, b"\r\n");
@@ -682,9 +722,9 @@ fn read_until(socket: &mut std::net::TcpStream, into: &mut Vec<u8>, end: &[u8]) 
 }
 
 /// Those of some posts that have come on a stream.
-fn ours(stream: &mut Listener, ids: &[String]) -> Vec<String> {
+fn ours(stream: &mut StreamClient, ids: &[String]) -> Vec<String> {
     let mut found = Vec::new();
-    while let Some(message) = stream.within(Duration::from_millis(1)) {
+    while let Some(message) = stream.next_within(Duration::from_millis(1)) {
         assert!(message.get("matching_rules").is_none());
         let id = message["data"]["id"].as_str().unwrap().to_owned();
         if ids.contains(&id) {

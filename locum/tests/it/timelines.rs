@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, encode, shared};
+use crate::harness::{TestRequest, TestUser, percent_encode, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 /// The ids of a page.
@@ -21,7 +21,7 @@ fn ids(page: &Value) -> Vec<String> {
 }
 
 /// Pages from the newest on, by the token that each gives.
-fn walk(person: &Person<'_>, path: &str) -> Vec<Value> {
+fn walk(person: &TestUser<'_>, path: &str) -> Vec<Value> {
     let mut pages: Vec<Value> = Vec::new();
     let join = if path.contains('?') { '&' } else { '?' };
     loop {
@@ -33,7 +33,7 @@ fn walk(person: &Person<'_>, path: &str) -> Vec<Value> {
             None if pages.is_empty() => path.to_owned(),
             None => return pages,
         };
-        pages.push(person.get(path).is(200));
+        pages.push(person.get(path).assert_status(200));
         assert!(pages.len() < 100, "it does not end");
     }
 }
@@ -44,7 +44,12 @@ fn number(id: &str) -> u64 {
 
 /// Five pages and more of a timeline, walked while `write` adds to it: each of the posts that
 /// were there comes once, newest first.
-fn is_walked_whole(reader: &Person<'_>, path: &str, there: &[String], write: impl Fn(u32) + Sync) {
+fn is_walked_whole(
+    reader: &TestUser<'_>,
+    path: &str,
+    there: &[String],
+    write: impl Fn(u32) + Sync,
+) {
     let (done, began) = (AtomicBool::new(false), AtomicBool::new(false));
     let pages = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -100,9 +105,9 @@ fn is_walked_whole(reader: &Person<'_>, path: &str, there: &[String], write: imp
     }
 }
 
-fn says_many(author: &Person<'_>, count: usize, text: &str) -> Vec<String> {
+fn says_many(author: &TestUser<'_>, count: usize, text: &str) -> Vec<String> {
     (0..count)
-        .map(|number| author.says(&format!("{text} {number}")))
+        .map(|number| author.publish_text(&format!("{text} {number}")))
         .collect()
 }
 
@@ -112,13 +117,13 @@ fn a_users_posts_are_walked_without_repeat_or_gap_while_they_write() {
     let there = says_many(&author, 27, "Post");
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
     is_walked_whole(&reader, &path, &there, |number| {
-        author.says(&format!("Meanwhile {number}"));
+        author.publish_text(&format!("Meanwhile {number}"));
     });
     let path = format!(
         "/2/users/by/username/{}/posts?max_results=100",
         author.username
     );
-    assert!(ids(&reader.get(path).is(200)).len() >= 28);
+    assert!(ids(&reader.get(path).assert_status(200)).len() >= 28);
 }
 
 #[test]
@@ -127,31 +132,31 @@ fn mentions_are_walked_without_repeat_or_gap_while_others_write() {
     let there = says_many(&fan, 26, &format!("@{} hello", star.username));
     let path = format!("/2/users/{}/mentions?max_results=5", star.id);
     is_walked_whole(&star, &path, &there, |number| {
-        fan.says(&format!("@{} meanwhile {number}", star.username));
+        fan.publish_text(&format!("@{} meanwhile {number}", star.username));
     });
 }
 
 #[test]
 fn a_home_timeline_is_walked_without_repeat_or_gap_while_others_write() {
     let (reader, one, two) = (person("reader"), person("one"), person("two"));
-    reader.follows(&[&one, &two]);
+    reader.import_follows(&[&one, &two]);
     let mut there = says_many(&reader, 3, "Mine");
     for number in 0..12 {
-        there.push(one.says(&format!("One {number}")));
-        there.push(two.says(&format!("Two {number}")));
+        there.push(one.publish_text(&format!("One {number}")));
+        there.push(two.publish_text(&format!("Two {number}")));
     }
     let path = format!(
         "/2/users/{}/timelines/reverse_chronological?max_results=5",
         reader.id
     );
     is_walked_whole(&reader, &path, &there, |number| {
-        one.says(&format!("Meanwhile {number}"));
+        one.publish_text(&format!("Meanwhile {number}"));
     });
     let misspelt = format!(
         "/2/users/{}/timelines/reverse_cronological?max_results=1",
         reader.id
     );
-    assert_eq!(ids(&reader.get(misspelt).is(200)).len(), 1);
+    assert_eq!(ids(&reader.get(misspelt).assert_status(200)).len(), 1);
 }
 
 #[test]
@@ -168,14 +173,14 @@ fn a_walk_goes_back_the_way_it_came() {
     for page in pages[..4].iter().rev() {
         let back = author
             .get(format!("{path}&pagination_token={token}"))
-            .is(200);
+            .assert_status(200);
         assert_eq!(ids(&back), ids(page));
         let next = back["meta"]["next_token"]
             .as_str()
             .expect("one came from there");
         let on = author
             .get(format!("{path}&pagination_token={next}"))
-            .is(200);
+            .assert_status(200);
         let after = pages
             .iter()
             .position(|other| ids(other) == ids(page))
@@ -194,15 +199,15 @@ fn a_walk_goes_on_over_deleted_posts() {
     let author = person("author");
     let there = says_many(&author, 12, "Post");
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
-    let first = author.get(path.as_str()).is(200);
+    let first = author.get(path.as_str()).assert_status(200);
     // The last of the page and the first of the next are gone before the walk goes on.
     for id in &there[5..9] {
-        author.delete(format!("/2/posts/{id}")).is(200);
+        author.delete(format!("/2/posts/{id}")).assert_status(200);
     }
     let token = first["meta"]["next_token"].as_str().unwrap();
     let second = author
         .get(format!("{path}&pagination_token={token}"))
-        .is(200);
+        .assert_status(200);
     let rest: Vec<&String> = there[..5].iter().rev().collect();
     assert_eq!(ids(&second).iter().collect::<Vec<_>>(), rest);
 }
@@ -213,9 +218,9 @@ fn a_timeline_is_bounded_by_ids_and_times() {
     let mut times = Vec::new();
     let mut there = Vec::new();
     for number in 0..4 {
-        there.push(author.says(&format!("Post {number}")));
+        there.push(author.publish_text(&format!("Post {number}")));
         times.push(
-            author.sees(&there[number], "created_at")["created_at"]
+            author.fetch_post(&there[number], "created_at")["created_at"]
                 .as_str()
                 .unwrap()
                 .to_owned(),
@@ -224,7 +229,7 @@ fn a_timeline_is_bounded_by_ids_and_times() {
     }
     let path = format!("/2/users/{}/posts?max_results=10", author.id);
     let get = |more: &str| {
-        let mut found = ids(&author.get(format!("{path}&{more}")).is(200));
+        let mut found = ids(&author.get(format!("{path}&{more}")).assert_status(200));
         found.reverse();
         found
     };
@@ -241,7 +246,9 @@ fn a_timeline_is_bounded_by_ids_and_times() {
         get(&format!("start_time={}&end_time={}", second(1), second(3))),
         there[1..3]
     );
-    let none = author.get(format!("{path}&since_id={}", there[3])).is(200);
+    let none = author
+        .get(format!("{path}&since_id={}", there[3]))
+        .assert_status(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
     let wrong = [
         format!("start_time={}&end_time={}", second(3), second(1)),
@@ -255,80 +262,89 @@ fn a_timeline_is_bounded_by_ids_and_times() {
     for more in wrong {
         author
             .get(format!("{path}&{more}"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
 }
 
 #[test]
 fn replies_are_left_out_where_asked() {
     let author = person("author");
-    let root = author.says("A root");
+    let root = author.publish_text("A root");
     let reply = json!({ "text": "My own reply", "reply": { "in_reply_to_post_id": root } });
-    author.publish(&reply).is(201);
+    author.create_post(&reply).assert_status(201);
     for timeline in ["posts", "timelines/reverse_chronological"] {
         let path = format!("/2/users/{}/{timeline}", author.id);
-        assert_eq!(ids(&author.get(path.as_str()).is(200)).len(), 2);
+        assert_eq!(ids(&author.get(path.as_str()).assert_status(200)).len(), 2);
         assert_eq!(
-            ids(&author.get(format!("{path}?exclude=replies")).is(200)),
+            ids(&author
+                .get(format!("{path}?exclude=replies"))
+                .assert_status(200)),
             [root.as_str()]
         );
         assert_eq!(
             ids(&author
                 .get(format!("{path}?exclude=replies,retweets"))
-                .is(200)),
+                .assert_status(200)),
             [root.as_str()]
         );
         author
             .get(format!("{path}?exclude=everything"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     }
     author
         .get(format!("/2/users/{}/mentions?exclude=replies", author.id))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
 }
 
 #[test]
 fn a_home_timeline_follows_who_is_followed() {
     let (reader, author) = (person("reader"), person("author"));
-    let early = author.says("Before you came");
+    let early = author.publish_text("Before you came");
     let path = format!("/2/users/{}/timelines/reverse_chronological", reader.id);
-    let home = || ids(&reader.get(path.as_str()).is(200));
+    let home = || ids(&reader.get(path.as_str()).assert_status(200));
     assert!(home().is_empty());
-    reader.follows(&[&author]);
+    reader.import_follows(&[&author]);
     assert_eq!(home(), [early.as_str()]);
-    let late = author.says("After you came");
+    let late = author.publish_text("After you came");
     assert_eq!(home(), [late.as_str(), &early]);
-    author.delete(format!("/2/posts/{late}")).is(200);
+    author.delete(format!("/2/posts/{late}")).assert_status(200);
     assert_eq!(home(), [early.as_str()]);
-    shared().cli(&["user", "suspend", &author.id]).well();
+    shared_server()
+        .run_cli(&["user", "suspend", &author.id])
+        .assert_success();
     assert!(home().is_empty());
 }
 
 #[test]
 fn mentions_show_what_the_reader_may_see() {
     let (star, fan) = (person("star"), person("fan"));
-    let shy = shared().person_with("shy", &["--protected"]);
-    let open = fan.says(&format!("Hello @{}", star.username.to_uppercase()));
-    let hidden = shy.says(&format!("@{} but quietly", star.username));
+    let shy = shared_server().new_user_with("shy", &["--protected"]);
+    let open = fan.publish_text(&format!("Hello @{}", star.username.to_uppercase()));
+    let hidden = shy.publish_text(&format!("@{} but quietly", star.username));
     let path = format!("/2/users/{}/mentions", star.id);
-    assert_eq!(ids(&star.get(path.as_str()).is(200)), [open.as_str()]);
     assert_eq!(
-        ids(&shy.get(path.as_str()).is(200)),
+        ids(&star.get(path.as_str()).assert_status(200)),
+        [open.as_str()]
+    );
+    assert_eq!(
+        ids(&shy.get(path.as_str()).assert_status(200)),
         [hidden.as_str(), &open]
     );
-    star.says(&format!("I am @{}", star.username));
+    star.publish_text(&format!("I am @{}", star.username));
     assert_eq!(
-        ids(&star.get(path.as_str()).is(200)),
+        ids(&star.get(path.as_str()).assert_status(200)),
         [open.as_str()],
         "not one's own"
     );
-    let reply =
-        json!({ "text": "No name in it", "reply": { "in_reply_to_post_id": star.says("A root") } });
-    let reply = fan.publish(&reply).is(201)["data"]["id"]
+    let reply = json!({ "text": "No name in it", "reply": { "in_reply_to_post_id": star.publish_text("A root") } });
+    let reply = fan.create_post(&reply).assert_status(201)["data"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
-    assert_eq!(ids(&star.get(path).is(200)), [reply.as_str(), &open]);
+    assert_eq!(
+        ids(&star.get(path).assert_status(200)),
+        [reply.as_str(), &open]
+    );
 }
 
 #[test]
@@ -338,7 +354,7 @@ fn expansions_of_a_page_stand_in_it_once() {
     let fields = "expansions=author_id&user.fields=created_at&post.fields=created_at";
     let page = reader
         .get(format!("/2/users/{}/posts?{fields}", author.id))
-        .is(200);
+        .assert_status(200);
     let users = page["includes"]["users"].as_array().unwrap();
     assert_eq!(users.len(), 1);
     assert_eq!(users[0]["username"], author.username);
@@ -384,12 +400,15 @@ fn a_token_that_was_tampered_with_is_refused() {
     ]);
     for token in forged {
         let shown: String = token.chars().take(256).collect();
-        let answer = author.get(format!("{path}&pagination_token={}", encode(&token)));
-        let problem = answer.is_problem(400, "invalid-request");
+        let answer = author.get(format!(
+            "{path}&pagination_token={}",
+            percent_encode(&token)
+        ));
+        let problem = answer.assert_problem(400, "invalid-request");
         if token.len() < 256 {
             let sentence =
                 format!("The `pagination_token` query parameter value [{shown}] is not valid");
-            answer.says(400, &sentence);
+            answer.assert_error(400, &sentence);
         }
         assert!(
             problem["errors"][0]["parameters"]
@@ -422,42 +441,46 @@ fn a_token_serves_only_the_walk_that_gave_it() {
     ];
     for path in foreign {
         let answer = author.get(format!("{path}&pagination_token={token}"));
-        answer.says(
+        answer.assert_error(
             400,
             &format!("The `pagination_token` query parameter value [{token}] is not valid"),
         );
     }
     let whole = format!("{path}&pagination_token={token}");
-    other.get(whole.as_str()).is_problem(400, "invalid-request");
-    shared()
-        .send(Ask::get(whole.as_str()).bearer(&author.app.bearer))
-        .is_problem(400, "invalid-request");
+    other
+        .get(whole.as_str())
+        .assert_problem(400, "invalid-request");
+    shared_server()
+        .send(TestRequest::get(whole.as_str()).bearer(&author.app.bearer))
+        .assert_problem(400, "invalid-request");
     author
         .get(format!(
             "/2/users/{}/posts?max_results=7&pagination_token={token}",
             author.id
         ))
-        .is(200);
+        .assert_status(200);
     author
         .get(format!("{whole}&post.fields=created_at"))
-        .is(200);
-    author.signed(Ask::get(whole)).is(200);
+        .assert_status(200);
+    author
+        .send_signed(TestRequest::get(whole))
+        .assert_status(200);
 }
 
 #[test]
 fn a_token_outlives_the_process() {
-    let mut server = crate::harness::Server::start(&[]);
+    let mut server = crate::harness::TestServer::start(&[]);
     let (path, token, bearer, first) = {
-        let author = server.person("author");
+        let author = server.new_user("author");
         says_many(&author, 12, "Post");
         let path = format!("/2/users/{}/posts?max_results=5", author.id);
-        let first = author.get(path.as_str()).is(200);
+        let first = author.get(path.as_str()).assert_status(200);
         let token = first["meta"]["next_token"].as_str().unwrap().to_owned();
         (path, token, author.token, ids(&first))
     };
-    server.crash();
-    let ask = Ask::get(format!("{path}&pagination_token={token}")).bearer(&bearer);
-    let second = ids(&server.send(ask).is(200));
+    server.crash_and_restart();
+    let ask = TestRequest::get(format!("{path}&pagination_token={token}")).bearer(&bearer);
+    let second = ids(&server.send(ask).assert_status(200));
     assert_eq!(second.len(), 5);
     assert!(number(&second[0]) < number(&first[4]));
 }

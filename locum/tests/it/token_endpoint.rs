@@ -1,20 +1,22 @@
 //! What is exchanged for tokens, and who may keep the answer.
 
-use crate::harness::{Answer, Ask, shared};
+use crate::harness::{TestRequest, TestResponse, shared_server};
 
 fn client() -> (String, String) {
-    let server = shared();
-    let owner = &server.app().owner;
+    let server = shared_server();
+    let owner = &server.default_app().owner;
     let made = ["app", "create", "Tokens", "--owner", owner];
-    let made = server.cli(&made).json();
+    let made = server.run_cli(&made).json();
     let text = |name: &str| made[name].as_str().unwrap().to_owned();
     (text("client_id"), text("client_secret"))
 }
 
-fn ask(form: &str) -> Answer {
+fn ask(form: &str) -> TestResponse {
     let (id, secret) = client();
-    let ask = Ask::post("/2/oauth2/token").form(form).basic(&id, &secret);
-    shared().send(ask)
+    let ask = TestRequest::post("/2/oauth2/token")
+        .form(form)
+        .basic(&id, &secret);
+    shared_server().send(ask)
 }
 
 #[test]
@@ -27,23 +29,23 @@ fn only_codes_and_refresh_tokens_are_exchanged() {
         "authorization_code%20",
     ] {
         let answer = ask(&format!("grant_type={grant}"));
-        let body = answer.is(400);
+        let body = answer.assert_status(400);
         assert_eq!(body["error"], "unsupported_grant_type", "{grant}: {body}");
         assert!(body.get("access_token").is_none());
     }
-    assert_eq!(ask("").is(400)["error"], "invalid_request");
+    assert_eq!(ask("").assert_status(400)["error"], "invalid_request");
 }
 
 #[test]
 fn nobody_on_the_way_keeps_or_reads_a_token() {
-    let server = shared();
+    let server = shared_server();
     let (id, secret) = client();
     for (path, form) in [
         ("/2/oauth2/token", "grant_type=authorization_code&code=x"),
         ("/2/oauth2/revoke", "token=x"),
         ("/oauth2/token", "grant_type=client_credentials"),
     ] {
-        let ask = Ask::post(path).form(form).basic(&id, &secret);
+        let ask = TestRequest::post(path).form(form).basic(&id, &secret);
         let answer = server.send(ask.header("origin", "https://spa.example"));
         assert!(
             answer.header("cache-control").contains("no-store"),
@@ -51,10 +53,10 @@ fn nobody_on_the_way_keeps_or_reads_a_token() {
             answer.headers
         );
         assert_eq!(answer.header("access-control-allow-origin"), "", "{path}");
-        let ask = Ask::new("OPTIONS", path).header("origin", "https://spa.example");
+        let ask = TestRequest::new("OPTIONS", path).header("origin", "https://spa.example");
         let answer = server.send(ask.header("access-control-request-method", "POST"));
         assert_eq!(answer.header("access-control-allow-origin"), "", "{path}");
-        let query = Ask::get(format!("{path}?{form}")).basic(&id, &secret);
+        let query = TestRequest::get(format!("{path}?{form}")).basic(&id, &secret);
         assert_eq!(server.send(query).status, 405, "{path}");
     }
 }

@@ -2,19 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, fresh, shared};
+use crate::harness::{TestRequest, TestUser, shared_server, unique_number};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 fn refresh() {
-    shared().cli(&["news", "refresh"]).well();
+    shared_server()
+        .run_cli(&["news", "refresh"])
+        .assert_success();
 }
 
-fn trends(of: &Person<'_>) -> Value {
-    let app = Ask::get("/2/trends/by/woeid/1?max_trends=50").bearer(&of.app.bearer);
-    shared().send(app).is(200)
+fn trends(of: &TestUser<'_>) -> Value {
+    let app = TestRequest::get("/2/trends/by/woeid/1?max_trends=50").bearer(&of.app.bearer);
+    shared_server().send(app).assert_status(200)
 }
 
 /// How many posts a trend has; none when it is none.
@@ -26,55 +28,64 @@ fn count(page: &Value, name: &str) -> Option<i64> {
 
 #[test]
 fn what_several_write_about_trends() {
-    let tag = format!("#Trend{}", fresh());
+    let tag = format!("#Trend{}", unique_number());
     let [one, two, three, four] = ["one", "two", "three", "four"].map(person);
-    let hidden = shared().person_with("hidden", &["--protected"]);
+    let hidden = shared_server().new_user_with("hidden", &["--protected"]);
     for _ in 0..3 {
-        one.says(&format!("Only me {} {tag}", fresh()));
+        one.publish_text(&format!("Only me {} {tag}", unique_number()));
     }
     refresh();
     assert_eq!(count(&trends(&one), &tag), None, "one is not many");
-    let gone = two.says(&format!("Me too {tag}"));
-    three.says(&format!("And me {}", tag.to_uppercase()));
-    four.says(&format!("And I {tag}"));
-    hidden.says(&format!("Nobody sees this {tag}"));
+    let gone = two.publish_text(&format!("Me too {tag}"));
+    three.publish_text(&format!("And me {}", tag.to_uppercase()));
+    four.publish_text(&format!("And I {tag}"));
+    hidden.publish_text(&format!("Nobody sees this {tag}"));
     refresh();
     assert_eq!(count(&trends(&one), &tag), Some(6));
-    two.delete(format!("/2/posts/{gone}")).is(200);
-    shared().cli(&["user", "protect", &three.id]).well();
+    two.delete(format!("/2/posts/{gone}")).assert_status(200);
+    shared_server()
+        .run_cli(&["user", "protect", &three.id])
+        .assert_success();
     refresh();
     assert_eq!(count(&trends(&one), &tag), Some(4));
-    shared().cli(&["user", "suspend", &four.id]).well();
+    shared_server()
+        .run_cli(&["user", "suspend", &four.id])
+        .assert_success();
     refresh();
     assert_eq!(count(&trends(&one), &tag), None);
-    let one_only = Ask::get("/2/trends/by/woeid/1?max_trends=1&trend.fields=trend_name");
-    let page = shared().send(one_only.bearer(&one.app.bearer)).is(200);
+    let one_only = TestRequest::get("/2/trends/by/woeid/1?max_trends=1&trend.fields=trend_name");
+    let page = shared_server()
+        .send(one_only.bearer(&one.app.bearer))
+        .assert_status(200);
     assert!(page["data"].as_array().is_none_or(|all| all.len() <= 1));
 }
 
 #[test]
 fn trends_come_by_themselves() {
-    let tag = format!("#Tick{}", fresh());
+    let tag = format!("#Tick{}", unique_number());
     for name in ["one", "two", "three", "four"] {
-        person(name).says(&format!("It is here {tag}"));
+        person(name).publish_text(&format!("It is here {tag}"));
     }
     let reader = person("reader");
-    crate::harness::until("the topic trends", || {
+    crate::harness::wait_until("the topic trends", || {
         count(&trends(&reader), &tag).is_some()
     });
 }
 
 #[test]
 fn a_user_gets_trends_of_those_followed() {
-    let (ours, theirs) = (format!("#Ours{}", fresh()), format!("#Theirs{}", fresh()));
+    let (ours, theirs) = (
+        format!("#Ours{}", unique_number()),
+        format!("#Theirs{}", unique_number()),
+    );
     let [friend, stranger, reader] = ["friend", "stranger", "reader"].map(person);
-    friend.says(&format!("We like this {ours}"));
-    stranger.says(&format!("They like that {theirs}"));
-    stranger.says(&format!("And this {ours}"));
-    reader.follows(&[&friend]);
+    friend.publish_text(&format!("We like this {ours}"));
+    stranger.publish_text(&format!("They like that {theirs}"));
+    stranger.publish_text(&format!("And this {ours}"));
+    reader.import_follows(&[&friend]);
     refresh();
     let path = "/2/users/personalized_trends";
-    let page = reader.get(path).is(200);
+    let page = reader.get(path).assert_status(200);
     assert_eq!(
         page["data"],
         json!([{
@@ -84,9 +95,9 @@ fn a_user_gets_trends_of_those_followed() {
             "trending_since": "Trending now",
         }])
     );
-    reader.says(&format!("Now me {theirs} {ours}"));
+    reader.publish_text(&format!("Now me {theirs} {ours}"));
     refresh();
-    let page = reader.get(path).is(200);
+    let page = reader.get(path).assert_status(200);
     let names: Vec<&str> = page["data"]
         .as_array()
         .unwrap()
@@ -98,26 +109,26 @@ fn a_user_gets_trends_of_those_followed() {
         [ours.as_str(), &theirs],
         "two of us write about ours"
     );
-    let signed = reader.signed(Ask::get(path));
-    signed.is(200);
+    let signed = reader.send_signed(TestRequest::get(path));
+    signed.assert_status(200);
     let nobody = person("nobody");
-    assert_eq!(nobody.get(path).is(200), json!({}));
+    assert_eq!(nobody.get(path).assert_status(200), json!({}));
 }
 
 #[test]
 fn a_place_without_trends_is_not_found() {
     let reader = person("reader");
-    let ask = |path: &str| shared().send(Ask::get(path).bearer(&reader.app.bearer));
+    let ask = |path: &str| shared_server().send(TestRequest::get(path).bearer(&reader.app.bearer));
     let unknown = ask("/2/trends/by/woeid/44418");
-    unknown.says(404, "Could not find trends for WOEID: 44418");
+    unknown.assert_error(404, "Could not find trends for WOEID: 44418");
     for path in [
         "/2/trends/by/woeid/x",
         "/2/trends/by/woeid/1?max_trends=0",
         "/2/trends/by/woeid/1?max_trends=51",
         "/2/trends/by/woeid/1?trend.fields=color",
     ] {
-        ask(path).is_problem(400, "invalid-request");
+        ask(path).assert_problem(400, "invalid-request");
     }
     let app = ask("/2/users/personalized_trends");
-    app.is_problem(403, "unsupported-authentication");
+    app.assert_problem(403, "unsupported-authentication");
 }

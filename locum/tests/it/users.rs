@@ -2,26 +2,26 @@
 
 use serde_json::json;
 
-use crate::harness::{Ask, Person, shared};
+use crate::harness::{TestRequest, TestUser, shared_server};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 #[test]
 fn a_protected_author_is_read_by_followers_only() {
-    let author = shared().person_with("shy", &["--protected"]);
+    let author = shared_server().new_user_with("shy", &["--protected"]);
     let (friend, stranger) = (person("friend"), person("stranger"));
-    friend.follows(&[&author]);
-    let id = author.says("Among friends");
-    assert_eq!(friend.sees(&id, "text")["text"], "Among friends");
-    assert_eq!(author.sees(&id, "text")["text"], "Among friends");
+    friend.import_follows(&[&author]);
+    let id = author.publish_text("Among friends");
+    assert_eq!(friend.fetch_post(&id, "text")["text"], "Among friends");
+    assert_eq!(author.fetch_post(&id, "text")["text"], "Among friends");
     for answer in [
         stranger.get(format!("/2/posts/{id}")),
-        shared().send(Ask::get(format!("/2/posts/{id}")).bearer(&author.app.bearer)),
+        shared_server().send(TestRequest::get(format!("/2/posts/{id}")).bearer(&author.app.bearer)),
         stranger.get(format!("/2/users/{}/posts", author.id)),
     ] {
-        let body = answer.is(200);
+        let body = answer.assert_status(200);
         assert!(body.get("data").is_none(), "{body}");
         let kind = body["errors"][0]["type"].as_str().unwrap().to_owned();
         assert!(kind.ends_with("/not-authorized-for-resource"), "{body}");
@@ -31,27 +31,33 @@ fn a_protected_author_is_read_by_followers_only() {
 #[test]
 fn posts_of_a_suspended_author_are_not_shown() {
     let (author, reader) = (person("author"), person("reader"));
-    let id = author.says("Before it happened");
-    shared().cli(&["user", "suspend", &author.id]).well();
-    let body = reader.get(format!("/2/posts/{id}")).is(200);
+    let id = author.publish_text("Before it happened");
+    shared_server()
+        .run_cli(&["user", "suspend", &author.id])
+        .assert_success();
+    let body = reader.get(format!("/2/posts/{id}")).assert_status(200);
     assert!(
         body.get("data").is_none() && body.get("errors").is_some(),
         "{body}"
     );
-    let body = reader.get(format!("/2/users/{}", author.id)).is(200);
+    let body = reader
+        .get(format!("/2/users/{}", author.id))
+        .assert_status(200);
     assert_eq!(body["errors"][0]["title"], "Forbidden");
     assert_eq!(
         body["errors"][0]["detail"],
         format!("User has been suspended: [{}].", author.id)
     );
-    shared().cli(&["user", "restore", &author.id]).well();
-    assert_eq!(reader.sees(&id, "text")["text"], "Before it happened");
+    shared_server()
+        .run_cli(&["user", "restore", &author.id])
+        .assert_success();
+    assert_eq!(reader.fetch_post(&id, "text")["text"], "Before it happened");
 }
 
 #[test]
 fn users_are_found_by_every_name() {
     let (one, two) = (person("One"), person("two"));
-    let get = |path: String| one.get(path).is(200);
+    let get = |path: String| one.get(path).assert_status(200);
     let me = get("/2/users/me".to_owned());
     assert_eq!(
         me["data"],
@@ -83,7 +89,7 @@ fn users_are_found_by_every_name() {
         both["errors"][0]["detail"],
         "Could not find user with usernames: [nobody_at_all]."
     );
-    one.says("Most recent");
+    one.publish_text("Most recent");
     let metrics =
         get("/2/users/me?user.fields=public_metrics".to_owned())["data"]["public_metrics"].clone();
     for count in ["post_count", "tweet_count"] {
@@ -102,10 +108,10 @@ fn users_are_found_by_every_name() {
 #[test]
 fn followers_and_following_are_listed() {
     let [star, one, two] = ["star", "one", "two"].map(person);
-    one.follows(&[&star]);
-    two.follows(&[&star, &one]);
+    one.import_follows(&[&star]);
+    two.import_follows(&[&star, &one]);
     let ids = |path: String| {
-        let body = star.get(path).is(200);
+        let body = star.get(path).assert_status(200);
         let users = body["data"].as_array().cloned().unwrap_or_default();
         users
             .iter()
@@ -121,6 +127,8 @@ fn followers_and_following_are_listed() {
         [one.id.as_str(), &star.id]
     );
     assert!(ids(format!("/2/users/{}/following", star.id)).is_empty());
-    let me = star.get("/2/users/me?user.fields=public_metrics").is(200);
+    let me = star
+        .get("/2/users/me?user.fields=public_metrics")
+        .assert_status(200);
     assert_eq!(me["data"]["public_metrics"]["followers_count"], 2);
 }

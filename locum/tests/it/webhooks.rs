@@ -11,10 +11,10 @@ pub(crate) use faults::moody;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, App, Ask, Receiver, Server, until};
+use crate::harness::{TestApp, TestRequest, TestResponse, TestServer, WebhookReceiver, wait_until};
 
 /// A server whose apps may have many webhooks, and which does not wait long.
-fn server(args: &[&str]) -> Server {
+fn server(args: &[&str]) -> TestServer {
     let usual = [
         "--set",
         "webhooks.per_app=50",
@@ -23,45 +23,47 @@ fn server(args: &[&str]) -> Server {
         "--set",
         "webhooks.retry=100ms,200ms,400ms,800ms,1s,1s,1s,1s,1s,1s",
     ];
-    Server::start(&[&usual[..], args].concat())
+    TestServer::start(&[&usual[..], args].concat())
 }
 
 /// Registers a receiver for an app.
-fn register(server: &Server, app: &App, url: &str) -> Answer {
-    let ask = Ask::post("/2/webhooks").json(&json!({ "url": url }));
+fn register(server: &TestServer, app: &TestApp, url: &str) -> TestResponse {
+    let ask = TestRequest::post("/2/webhooks").json(&json!({ "url": url }));
     server.send(ask.bearer(&app.bearer))
 }
 
 /// The id of a receiver that was registered.
-fn hook(server: &Server, app: &App, receiver: &Receiver) -> String {
-    let made = register(server, app, &receiver.url("/hook")).is(200);
+fn hook(server: &TestServer, app: &TestApp, receiver: &WebhookReceiver) -> String {
+    let made = register(server, app, &receiver.url("/hook")).assert_status(200);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
 /// Has events sent to a webhook; their ids.
-fn send(server: &Server, hook: &str, count: u32, key: i64) -> Vec<String> {
+fn send(server: &TestServer, hook: &str, count: u32, key: i64) -> Vec<String> {
     let order = json!({ "webhook": { "send": { "webhook": hook, "count": count, "key": key } } });
-    let done = server.order(&order).unwrap();
+    let done = server.execute_command(&order).unwrap();
     let ids = done["events"].as_array().unwrap().iter();
     ids.map(|id| id.as_str().unwrap().to_owned()).collect()
 }
 
 /// The log of a webhook.
-fn log(server: &Server, hook: &str) -> Value {
+fn log(server: &TestServer, hook: &str) -> Value {
     let order =
         json!({ "webhook": { "log": { "webhook": hook, "limit": 1000, "delivery": null } } });
-    server.order(&order).unwrap()
+    server.execute_command(&order).unwrap()
 }
 
 /// The ids of the events that came, in the order in which they did.
-fn came(receiver: &Receiver) -> Vec<String> {
-    let heard = receiver.heard();
+fn came(receiver: &WebhookReceiver) -> Vec<String> {
+    let heard = receiver.received_requests();
     heard
         .iter()
         .map(|one| one.header("webhook-id").to_owned())
         .collect()
 }
 
-fn wait_for(receiver: &Receiver, count: usize) {
-    until("all events came", || receiver.heard().len() >= count);
+fn wait_for(receiver: &WebhookReceiver, count: usize) {
+    wait_until("all events came", || {
+        receiver.received_requests().len() >= count
+    });
 }

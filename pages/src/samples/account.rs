@@ -1,12 +1,15 @@
-use super::{HOSTILE, ada, card, days, hostile, hostile_card, minutes, told};
+use super::{
+    HOSTILE, days_ago, hostile_app_summary, hostile_frame, minutes_ago, sample_app_summary,
+    signed_in_frame, with_notice,
+};
 use crate::{
-    AboutForm, AccountSettings, AppCard, Connected, Connection, EmailForm, Field, Level,
-    PasswordForm, Session, Sessions,
+    AccountSettingsPage, AppSummary, ConnectedAppItem, ConnectedAppsPage, EmailForm, FormField,
+    PasswordForm, PermissionLevel, PrivateProfileForm, SessionItem, SessionsPage,
 };
 
-pub(crate) fn settings() -> Vec<(&'static str, AccountSettings)> {
-    let plain = || AccountSettings {
-        frame: ada(),
+pub(crate) fn account_settings_states() -> Vec<(&'static str, AccountSettingsPage)> {
+    let plain = || AccountSettingsPage {
+        frame: signed_in_frame(),
         email: EmailForm {
             action: "/settings/account/email".to_owned(),
             address: Some("ada@example.org".to_owned()),
@@ -14,35 +17,35 @@ pub(crate) fn settings() -> Vec<(&'static str, AccountSettings)> {
             pending: None,
             resend: "/settings/account/email/again".to_owned(),
             cancel: "/settings/account/email/cancel".to_owned(),
-            email: Field::default(),
-            password: Field::default(),
+            email: FormField::default(),
+            password: FormField::default(),
         },
         password: PasswordForm {
             action: "/settings/account/password".to_owned(),
-            current: Field::default(),
-            password: Field::default(),
+            current: FormField::default(),
+            password: FormField::default(),
         },
-        about: AboutForm {
+        about: PrivateProfileForm {
             action: "/settings/account/about".to_owned(),
-            born_on: Field::of("1990-12-31"),
+            born_on: FormField::new("1990-12-31"),
             gender: "female",
         },
     };
     let mut pending = plain();
-    pending.frame = told(ada(), "We sent a letter to ada@new.example");
+    pending.frame = with_notice(signed_in_frame(), "We sent a letter to ada@new.example");
     pending.email.pending = Some("ada@new.example".to_owned());
     let mut refused = plain();
     refused.email.confirmed = false;
-    refused.email.email = Field::refused("ada@example", "Enter a whole address");
-    refused.password.current = Field::refused("", "This is not your password");
+    refused.email.email = FormField::invalid("ada@example", "Enter a whole address");
+    refused.password.current = FormField::invalid("", "This is not your password");
     let mut without = plain();
     without.email.address = None;
     let mut bad = plain();
-    bad.frame = hostile();
+    bad.frame = hostile_frame();
     bad.email.address = Some(HOSTILE.to_owned());
     bad.email.pending = Some(HOSTILE.to_owned());
-    bad.email.email = Field::refused(HOSTILE, HOSTILE);
-    bad.about.born_on = Field::refused(HOSTILE, HOSTILE);
+    bad.email.email = FormField::invalid(HOSTILE, HOSTILE);
+    bad.about.born_on = FormField::invalid(HOSTILE, HOSTILE);
     vec![
         ("plain", plain()),
         ("pending", pending),
@@ -52,84 +55,94 @@ pub(crate) fn settings() -> Vec<(&'static str, AccountSettings)> {
     ]
 }
 
-fn session(device: &str, address: &str, current: bool) -> Session {
-    Session {
+fn session_item(device: &str, address: &str, current: bool) -> SessionItem {
+    SessionItem {
         id: format!("s-{device}"),
         device: device.to_owned(),
         address: address.to_owned(),
-        since: days(3),
-        last_seen: minutes(42),
+        since: days_ago(3),
+        last_seen: minutes_ago(42),
         current,
     }
 }
 
-pub(crate) fn sessions() -> Vec<(&'static str, Sessions)> {
-    let of = |frame, sessions| Sessions {
+pub(crate) fn sessions_states() -> Vec<(&'static str, SessionsPage)> {
+    let of = |frame, sessions| SessionsPage {
         frame,
         sessions,
         revoke: "/settings/sessions/revoke".to_owned(),
         revoke_others: "/settings/sessions/revoke-others".to_owned(),
     };
-    let here = || session("Firefox on Linux", "203.0.113.7", true);
+    let here = || session_item("Firefox on Linux", "203.0.113.7", true);
     let several = vec![
         here(),
-        session("Safari on iPhone", "2001:db8:85a3::8a2e:370:7334", false),
-        session("An unknown device", "198.51.100.23", false),
+        session_item("Safari on iPhone", "2001:db8:85a3::8a2e:370:7334", false),
+        session_item("An unknown device", "198.51.100.23", false),
     ];
     vec![
-        ("one", of(ada(), vec![here()])),
-        ("several", of(ada(), several)),
+        ("one", of(signed_in_frame(), vec![here()])),
+        ("several", of(signed_in_frame(), several)),
         (
             "hostile",
-            of(hostile(), vec![here(), session(HOSTILE, HOSTILE, false)]),
+            of(
+                hostile_frame(),
+                vec![here(), session_item(HOSTILE, HOSTILE, false)],
+            ),
         ),
     ]
 }
 
-fn connection(app: AppCard, level: Level) -> Connection {
-    Connection {
+fn connected_app_item(app: AppSummary, level: PermissionLevel) -> ConnectedAppItem {
+    ConnectedAppItem {
         id: format!("c-{}", app.name),
         app,
         summary: level.name().to_owned(),
-        permissions: level.can(false).into_iter().map(str::to_owned).collect(),
-        since: days(64),
-        last_used: Some(minutes(4)),
+        permissions: level
+            .allowed_actions(false)
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        since: days_ago(64),
+        last_used: Some(minutes_ago(4)),
     }
 }
 
-pub(crate) fn connected() -> Vec<(&'static str, Connected)> {
-    let of = |frame, apps| Connected {
+pub(crate) fn connected_apps_states() -> Vec<(&'static str, ConnectedAppsPage)> {
+    let of = |frame, apps| ConnectedAppsPage {
         frame,
         apps,
         revoke: "/settings/apps/revoke".to_owned(),
     };
-    let other = AppCard {
+    let other = AppSummary {
         name: "Tidewatch".to_owned(),
         description: String::new(),
         website: None,
         owner: "marsh_lab".to_owned(),
     };
     let several = vec![
-        connection(card(), Level::Write),
-        Connection {
+        connected_app_item(sample_app_summary(), PermissionLevel::Write),
+        ConnectedAppItem {
             last_used: None,
-            ..connection(other, Level::Read)
+            ..connected_app_item(other, PermissionLevel::Read)
         },
     ];
     vec![
         (
             "several",
-            of(told(ada(), "Lighthouse is disconnected"), several),
+            of(
+                with_notice(signed_in_frame(), "Lighthouse is disconnected"),
+                several,
+            ),
         ),
-        ("none", of(ada(), Vec::new())),
+        ("none", of(signed_in_frame(), Vec::new())),
         (
             "hostile",
             of(
-                hostile(),
-                vec![Connection {
+                hostile_frame(),
+                vec![ConnectedAppItem {
                     summary: HOSTILE.to_owned(),
                     permissions: vec![HOSTILE.to_owned()],
-                    ..connection(hostile_card(), Level::Read)
+                    ..connected_app_item(hostile_app_summary(), PermissionLevel::Read)
                 }],
             ),
         ),

@@ -1,101 +1,121 @@
-use super::{HOSTILE, HOSTILE_URL, ada, app, days, hostile, hostile_app, minutes, told};
+use super::{
+    HOSTILE, HOSTILE_URL, days_ago, hostile_app, hostile_frame, minutes_ago, sample_app,
+    signed_in_frame, with_notice,
+};
 use crate::{
-    CallbackTester, Compared, Delete, Field, Key, KeyKind, Keys, Pager, Regenerate, Shown, Usage,
-    Value, Verdict, Window,
+    AppKeysPage, AppUsagePage, CallbackDiff, CallbackTesterPage, CallbackVerdict, CredentialItem,
+    CredentialKind, CredentialValue, DeleteAppPage, FormField, Pager, RegenerateKeyPage,
+    RevealedCredentials, UsageWindow,
 };
 
-fn key(kind: KeyKind, ending: &str) -> Key {
-    Key {
+fn credential_item(kind: CredentialKind, ending: &str) -> CredentialItem {
+    CredentialItem {
         kind,
         exists: true,
         public: None,
         ending: Some(ending.to_owned()),
         note: None,
-        created: Some(days(20)),
-        last_used: Some(minutes(3)),
+        created: Some(days_ago(20)),
+        last_used: Some(minutes_ago(3)),
     }
 }
 
-fn all_keys(public: bool) -> Vec<Key> {
+fn all_credential_items(public: bool) -> Vec<CredentialItem> {
     vec![
-        key(KeyKind::Api, "x9Qe"),
-        Key {
+        credential_item(CredentialKind::Api, "x9Qe"),
+        CredentialItem {
             exists: false,
             ending: None,
             created: None,
             last_used: None,
-            ..key(KeyKind::Bearer, "")
+            ..credential_item(CredentialKind::Bearer, "")
         },
-        Key {
+        CredentialItem {
             note: Some(
                 "Made when the app could only read. Regenerate it to use Read and write."
                     .to_owned(),
             ),
             last_used: None,
-            ..key(KeyKind::Access, "07bT")
+            ..credential_item(CredentialKind::Access, "07bT")
         },
-        Key {
+        CredentialItem {
             public: Some("bG9jdW0tc2FtcGxlLWNsaWVudC1pZA".to_owned()),
             ending: (!public).then(|| "Zk3w".to_owned()),
-            ..key(KeyKind::Client, "")
+            ..credential_item(CredentialKind::Client, "")
         },
     ]
 }
 
-fn value(name: &str, value: &str) -> Value {
-    Value {
+fn credential_value(name: &str, value: &str) -> CredentialValue {
+    CredentialValue {
         name: name.to_owned(),
         value: value.to_owned(),
     }
 }
 
-pub(crate) fn keys() -> Vec<(&'static str, Keys)> {
-    let of = |frame, app, keys, shown| Keys {
+pub(crate) fn app_keys_states() -> Vec<(&'static str, AppKeysPage)> {
+    let of = |frame, app, keys, shown| AppKeysPage {
         frame,
         app,
         keys,
-        shown,
+        revealed: shown,
     };
-    let shown = Shown {
-        what: "API key and secret".to_owned(),
+    let shown = RevealedCredentials {
+        title: "API key and secret".to_owned(),
         values: vec![
-            value("API key", "sampleKeyNotReal1234567890"),
-            value(
+            credential_value("API key", "sampleKeyNotReal1234567890"),
+            credential_value(
                 "API key secret",
                 "sampleSecretNotReal1234567890sampleSecretNotReal1234567890",
             ),
         ],
     };
-    let bad = Shown {
-        what: HOSTILE.to_owned(),
-        values: vec![value(HOSTILE, HOSTILE)],
+    let bad = RevealedCredentials {
+        title: HOSTILE.to_owned(),
+        values: vec![credential_value(HOSTILE, HOSTILE)],
     };
-    let bad_key = Key {
+    let bad_key = CredentialItem {
         public: Some(HOSTILE.to_owned()),
         note: Some(HOSTILE.to_owned()),
-        ..key(KeyKind::Client, HOSTILE)
+        ..credential_item(CredentialKind::Client, HOSTILE)
     };
     vec![
-        ("masked", of(ada(), app(), all_keys(false), None)),
+        (
+            "masked",
+            of(
+                signed_in_frame(),
+                sample_app(),
+                all_credential_items(false),
+                None,
+            ),
+        ),
         (
             "shown-once",
             of(
-                told(ada(), "The API key and secret were regenerated"),
-                app(),
-                all_keys(false),
+                with_notice(signed_in_frame(), "The API key and secret were regenerated"),
+                sample_app(),
+                all_credential_items(false),
                 Some(shown),
             ),
         ),
-        ("public-client", of(ada(), app(), all_keys(true), None)),
+        (
+            "public-client",
+            of(
+                signed_in_frame(),
+                sample_app(),
+                all_credential_items(true),
+                None,
+            ),
+        ),
         (
             "hostile",
-            of(hostile(), hostile_app(), vec![bad_key], Some(bad)),
+            of(hostile_frame(), hostile_app(), vec![bad_key], Some(bad)),
         ),
     ]
 }
 
-pub(crate) fn regenerate() -> Vec<(&'static str, Regenerate)> {
-    let of = |frame, app, kind, exists| Regenerate {
+pub(crate) fn regenerate_key_states() -> Vec<(&'static str, RegenerateKeyPage)> {
+    let of = |frame, app, kind, exists| RegenerateKeyPage {
         frame,
         app,
         kind,
@@ -103,58 +123,77 @@ pub(crate) fn regenerate() -> Vec<(&'static str, Regenerate)> {
         action: "/developer/apps/1/keys/api/regenerate".to_owned(),
     };
     vec![
-        ("again", of(ada(), app(), KeyKind::Api, true)),
-        ("client", of(ada(), app(), KeyKind::Client, true)),
-        ("first", of(ada(), app(), KeyKind::Bearer, false)),
+        (
+            "again",
+            of(signed_in_frame(), sample_app(), CredentialKind::Api, true),
+        ),
+        (
+            "client",
+            of(
+                signed_in_frame(),
+                sample_app(),
+                CredentialKind::Client,
+                true,
+            ),
+        ),
+        (
+            "first",
+            of(
+                signed_in_frame(),
+                sample_app(),
+                CredentialKind::Bearer,
+                false,
+            ),
+        ),
         (
             "hostile",
-            of(hostile(), hostile_app(), KeyKind::Access, true),
+            of(hostile_frame(), hostile_app(), CredentialKind::Access, true),
         ),
     ]
 }
 
-fn compared(registered: &str, given: &str, oauth1: bool, oauth2: bool) -> Compared {
-    Compared {
+fn callback_comparison(registered: &str, given: &str, oauth1: bool, oauth2: bool) -> CallbackDiff {
+    CallbackDiff {
         registered: registered.to_owned(),
-        given: given.to_owned(),
+        submitted: given.to_owned(),
         oauth1,
         oauth2,
     }
 }
 
-pub(crate) fn callbacks() -> Vec<(&'static str, CallbackTester)> {
+pub(crate) fn callback_tester_states() -> Vec<(&'static str, CallbackTesterPage)> {
     const REGISTERED: &str = "https://harbour-radio.example/callback";
-    let of = |url: &str, verdict| CallbackTester {
-        frame: ada(),
-        app: app(),
+    let of = |url: &str, verdict| CallbackTesterPage {
+        frame: signed_in_frame(),
+        app: sample_app(),
         action: "/developer/apps/1/callbacks".to_owned(),
-        url: Field::of(url),
+        url: FormField::new(url),
         registered: 2,
         verdict,
     };
     let found = |given: &str, oauth1, oauth2| {
-        let verdict = Verdict {
+        let verdict = CallbackVerdict {
             oauth1,
             oauth2,
-            unfit: None,
-            compared: vec![
-                compared(REGISTERED, given, oauth1, oauth2),
-                compared("http://127.0.0.1:8000/callback", given, false, false),
+            rejection: None,
+            comparisons: vec![
+                callback_comparison(REGISTERED, given, oauth1, oauth2),
+                callback_comparison("http://127.0.0.1:8000/callback", given, false, false),
             ],
         };
         of(given, Some(verdict))
     };
-    let unfit = Verdict {
+    let unfit = CallbackVerdict {
         oauth1: false,
         oauth2: false,
-        unfit: Some("Addresses that begin with ftp: can’t be registered.".to_owned()),
-        compared: Vec::new(),
+        rejection: Some("Addresses that begin with ftp: can’t be registered.".to_owned()),
+        comparisons: Vec::new(),
     };
-    let bad = Verdict {
-        unfit: Some(HOSTILE.to_owned()),
+    let bad = CallbackVerdict {
+        rejection: Some(HOSTILE.to_owned()),
         oauth1: true,
         oauth2: false,
-        compared: vec![compared(HOSTILE, HOSTILE_URL, true, false)],
+        comparisons: vec![callback_comparison(HOSTILE, HOSTILE_URL, true, false)],
     };
     vec![
         ("blank", of("", None)),
@@ -174,68 +213,68 @@ pub(crate) fn callbacks() -> Vec<(&'static str, CallbackTester)> {
         ("unfit", of("ftp://files.example", Some(unfit))),
         (
             "hostile",
-            CallbackTester {
-                frame: hostile(),
+            CallbackTesterPage {
+                frame: hostile_frame(),
                 app: hostile_app(),
-                url: Field::refused(HOSTILE, HOSTILE),
+                url: FormField::invalid(HOSTILE, HOSTILE),
                 ..of("", Some(bad))
             },
         ),
     ]
 }
 
-fn window(operation: &str, counts: &str, used: u64, limit: u64) -> Window {
-    Window {
+fn usage_window(operation: &str, counts: &str, used: u64, limit: u64) -> UsageWindow {
+    UsageWindow {
         operation: operation.to_owned(),
-        counts: counts.to_owned(),
+        counted_for: counts.to_owned(),
         seconds: 900,
         used,
         limit,
-        resets: minutes(-9),
+        resets: minutes_ago(-9),
     }
 }
 
-pub(crate) fn usage() -> Vec<(&'static str, Usage)> {
-    let of = |frame, app, windows| Usage {
+pub(crate) fn app_usage_states() -> Vec<(&'static str, AppUsagePage)> {
+    let of = |frame, app, windows| AppUsagePage {
         frame,
         app,
         windows,
         pager: Pager::default(),
     };
     let several = vec![
-        window("POST /2/posts", "@ada", 100, 100),
-        window("GET /2/posts/search/recent", "the app", 391, 450),
-        window("GET /2/users/by/username/:username", "the app", 34, 300),
-        Window {
+        usage_window("POST /2/posts", "@ada", 100, 100),
+        usage_window("GET /2/posts/search/recent", "the app", 391, 450),
+        usage_window("GET /2/users/by/username/:username", "the app", 34, 300),
+        UsageWindow {
             seconds: 86_400,
-            ..window("GET /2/users/me", "@harbour_at_night", 1, 75)
+            ..usage_window("GET /2/users/me", "@harbour_at_night", 1, 75)
         },
     ];
     vec![
         (
             "several",
-            Usage {
+            AppUsagePage {
                 pager: Pager {
                     previous: Some("?page=1".to_owned()),
                     next: Some("?page=3".to_owned()),
                 },
-                ..of(ada(), app(), several)
+                ..of(signed_in_frame(), sample_app(), several)
             },
         ),
-        ("none", of(ada(), app(), Vec::new())),
+        ("none", of(signed_in_frame(), sample_app(), Vec::new())),
         (
             "hostile",
             of(
-                hostile(),
+                hostile_frame(),
                 hostile_app(),
-                vec![window(HOSTILE, HOSTILE, 1, 0)],
+                vec![usage_window(HOSTILE, HOSTILE, 1, 0)],
             ),
         ),
     ]
 }
 
-pub(crate) fn delete() -> Vec<(&'static str, Delete)> {
-    let of = |frame, app, connected, name| Delete {
+pub(crate) fn delete_app_states() -> Vec<(&'static str, DeleteAppPage)> {
+    let of = |frame, app, connected, name| DeleteAppPage {
         frame,
         app,
         action: "/developer/apps/1/delete".to_owned(),
@@ -243,23 +282,26 @@ pub(crate) fn delete() -> Vec<(&'static str, Delete)> {
         name,
     };
     vec![
-        ("unused", of(ada(), app(), 0, Field::default())),
+        (
+            "unused",
+            of(signed_in_frame(), sample_app(), 0, FormField::default()),
+        ),
         (
             "refused",
             of(
-                ada(),
-                app(),
+                signed_in_frame(),
+                sample_app(),
                 214,
-                Field::refused("harbour", "This is not the app’s name"),
+                FormField::invalid("harbour", "This is not the app’s name"),
             ),
         ),
         (
             "hostile",
             of(
-                hostile(),
+                hostile_frame(),
                 hostile_app(),
                 1,
-                Field::refused(HOSTILE, HOSTILE),
+                FormField::invalid(HOSTILE, HOSTILE),
             ),
         ),
     ]

@@ -1,72 +1,84 @@
-use super::{HOSTILE, ada, card, dev, hostile, hostile_card, stranger};
-use crate::{Authorize, Cancelled, Compared, Consent, ErrorPage, Level, Pin, Wrong};
+use super::{
+    HOSTILE, development_frame, hostile_app_summary, hostile_frame, sample_app_summary,
+    signed_in_frame, signed_out_frame,
+};
+use crate::{
+    AuthorizationDeniedPage, CallbackDiff, ErrorPage, OAuth1AuthorizePage, OAuth2ConsentPage,
+    PageErrorKind, PermissionLevel, PinPage,
+};
 use base::{Scope, Scopes};
 
-pub(crate) fn authorize() -> Vec<(&'static str, Authorize)> {
-    let of = |level, email| Authorize {
-        frame: ada(),
+pub(crate) fn authorize_states() -> Vec<(&'static str, OAuth1AuthorizePage)> {
+    let of = |level, email| OAuth1AuthorizePage {
+        frame: signed_in_frame(),
         action: "/oauth/authorize".to_owned(),
         token: "r3qu357".to_owned(),
-        app: card(),
+        app: sample_app_summary(),
         level,
         email,
         destination: Some("harbour-radio.example".to_owned()),
         switch: "/sign-in?next=1".to_owned(),
     };
     vec![
-        ("read", of(Level::Read, false)),
-        ("write", of(Level::Write, true)),
+        ("read", of(PermissionLevel::Read, false)),
+        ("write", of(PermissionLevel::Write, true)),
         (
             "messages-by-pin",
-            Authorize {
+            OAuth1AuthorizePage {
                 destination: None,
-                frame: dev(ada()),
-                ..of(Level::DirectMessages, true)
+                frame: development_frame(signed_in_frame()),
+                ..of(PermissionLevel::DirectMessages, true)
             },
         ),
         (
             "hostile",
-            Authorize {
-                frame: hostile(),
+            OAuth1AuthorizePage {
+                frame: hostile_frame(),
                 action: HOSTILE.to_owned(),
                 token: HOSTILE.to_owned(),
-                app: hostile_card(),
+                app: hostile_app_summary(),
                 destination: Some(HOSTILE.to_owned()),
                 switch: HOSTILE.to_owned(),
-                ..of(Level::Read, false)
+                ..of(PermissionLevel::Read, false)
             },
         ),
     ]
 }
 
-pub(crate) fn pin() -> Vec<(&'static str, Pin)> {
-    let of = |frame, app, pin: &str| Pin {
+pub(crate) fn pin_states() -> Vec<(&'static str, PinPage)> {
+    let of = |frame, app, pin: &str| PinPage {
         frame,
         app,
         pin: pin.to_owned(),
     };
     vec![
-        ("plain", of(ada(), card(), "0419327")),
-        ("hostile", of(hostile(), hostile_card(), HOSTILE)),
+        (
+            "plain",
+            of(signed_in_frame(), sample_app_summary(), "0419327"),
+        ),
+        (
+            "hostile",
+            of(hostile_frame(), hostile_app_summary(), HOSTILE),
+        ),
     ]
 }
 
-pub(crate) fn cancelled() -> Vec<(&'static str, Cancelled)> {
-    let of = |frame, app| Cancelled { frame, app };
+pub(crate) fn authorization_denied_states() -> Vec<(&'static str, AuthorizationDeniedPage)> {
+    let of = |frame, app| AuthorizationDeniedPage { frame, app };
     vec![
-        ("plain", of(ada(), card())),
-        ("hostile", of(hostile(), hostile_card())),
+        ("plain", of(signed_in_frame(), sample_app_summary())),
+        ("hostile", of(hostile_frame(), hostile_app_summary())),
     ]
 }
 
-pub(crate) fn consent() -> Vec<(&'static str, Consent)> {
-    let of = |scopes| Consent {
-        frame: ada(),
+pub(crate) fn consent_states() -> Vec<(&'static str, OAuth2ConsentPage)> {
+    let of = |scopes| OAuth2ConsentPage {
+        frame: signed_in_frame(),
         action: "/i/oauth2/authorize".to_owned(),
         hidden: vec![("request".to_owned(), "0p4qu3".to_owned())],
-        app: card(),
+        app: sample_app_summary(),
         scopes,
-        plain: false,
+        uses_plain_pkce: false,
         destination: "harbour-radio.example".to_owned(),
         switch: "/sign-in?next=1".to_owned(),
     };
@@ -80,19 +92,19 @@ pub(crate) fn consent() -> Vec<(&'static str, Consent)> {
         ("usual", of(usual)),
         (
             "everything",
-            Consent {
-                frame: dev(ada()),
-                plain: true,
+            OAuth2ConsentPage {
+                frame: development_frame(signed_in_frame()),
+                uses_plain_pkce: true,
                 destination: "com.harbour.radio:// on this device".to_owned(),
                 ..of(Scopes::all())
             },
         ),
         (
             "hostile",
-            Consent {
-                frame: hostile(),
+            OAuth2ConsentPage {
+                frame: hostile_frame(),
                 hidden: vec![(HOSTILE.to_owned(), HOSTILE.to_owned())],
-                app: hostile_card(),
+                app: hostile_app_summary(),
                 destination: HOSTILE.to_owned(),
                 switch: HOSTILE_SWITCH.to_owned(),
                 ..of(usual)
@@ -103,41 +115,41 @@ pub(crate) fn consent() -> Vec<(&'static str, Consent)> {
 
 const HOSTILE_SWITCH: &str = "/sign-in?next=\"><script>alert(1)</script>";
 
-fn stopped(wrong: Wrong) -> ErrorPage {
+fn error_page(wrong: PageErrorKind) -> ErrorPage {
     ErrorPage {
-        frame: stranger(),
-        wrong,
+        frame: signed_out_frame(),
+        kind: wrong,
         app: None,
-        compared: Vec::new(),
+        comparisons: Vec::new(),
         reference: None,
     }
 }
 
-pub(crate) fn error() -> Vec<(&'static str, ErrorPage)> {
+pub(crate) fn error_states() -> Vec<(&'static str, ErrorPage)> {
     let pkce = "code_challenge is missing: PKCE is needed from every client.";
     let mut all: Vec<_> = [
-        ("token-missing", Wrong::RequestTokenMissing),
-        ("token-unknown", Wrong::RequestTokenUnknown),
-        ("token-expired", Wrong::RequestTokenExpired),
-        ("client-unknown", Wrong::ClientUnknown),
-        ("app-suspended", Wrong::AppSuspended),
-        ("redirect-missing", Wrong::RedirectMissing),
-        ("redirect", Wrong::RedirectUnregistered),
-        ("request", Wrong::Request(pkce.to_owned())),
-        ("form-expired", Wrong::FormExpired),
-        ("too-many", Wrong::TooMany(20)),
-        ("not-found", Wrong::NotFound),
-        ("forbidden", Wrong::Forbidden),
-        ("method", Wrong::Method),
+        ("token-missing", PageErrorKind::RequestTokenMissing),
+        ("token-unknown", PageErrorKind::RequestTokenUnknown),
+        ("token-expired", PageErrorKind::RequestTokenExpired),
+        ("client-unknown", PageErrorKind::ClientUnknown),
+        ("app-suspended", PageErrorKind::AppSuspended),
+        ("redirect-missing", PageErrorKind::RedirectMissing),
+        ("redirect", PageErrorKind::RedirectUnregistered),
+        ("request", PageErrorKind::InvalidRequest(pkce.to_owned())),
+        ("form-expired", PageErrorKind::FormExpired),
+        ("too-many", PageErrorKind::TooManyAttempts(20)),
+        ("not-found", PageErrorKind::NotFound),
+        ("forbidden", PageErrorKind::Forbidden),
+        ("method", PageErrorKind::MethodNotAllowed),
         (
             "refused",
-            Wrong::Refused("That was not possible.".to_owned()),
+            PageErrorKind::Refused("That was not possible.".to_owned()),
         ),
-        ("busy", Wrong::Busy),
-        ("broken", Wrong::Broken),
+        ("busy", PageErrorKind::Overloaded),
+        ("broken", PageErrorKind::InternalError),
     ]
     .into_iter()
-    .map(|(state, wrong)| (state, stopped(wrong)))
+    .map(|(state, wrong)| (state, error_page(wrong)))
     .collect();
     all.extend(detailed_errors());
     all
@@ -145,28 +157,28 @@ pub(crate) fn error() -> Vec<(&'static str, ErrorPage)> {
 
 fn detailed_errors() -> [(&'static str, ErrorPage); 2] {
     const GIVEN: &str = "https://harbour-radio.example/callback?from=menu";
-    let compared = |registered: &str, given: &str| Compared {
+    let compared = |registered: &str, given: &str| CallbackDiff {
         registered: registered.to_owned(),
-        given: given.to_owned(),
+        submitted: given.to_owned(),
         oauth1: false,
         oauth2: false,
     };
     let redirect = ErrorPage {
-        frame: dev(ada()),
+        frame: development_frame(signed_in_frame()),
         app: Some("Harbour Radio".to_owned()),
-        compared: vec![
+        comparisons: vec![
             compared("https://harbour-radio.example/callback/", GIVEN),
             compared("http://127.0.0.1:8000/callback", GIVEN),
         ],
         reference: Some("4f9a-20c1".to_owned()),
-        ..stopped(Wrong::RedirectUnregistered)
+        ..error_page(PageErrorKind::RedirectUnregistered)
     };
     let bad = ErrorPage {
-        frame: hostile(),
+        frame: hostile_frame(),
         app: Some(HOSTILE.to_owned()),
-        compared: vec![compared(HOSTILE, super::HOSTILE_URL)],
+        comparisons: vec![compared(HOSTILE, super::HOSTILE_URL)],
         reference: Some(HOSTILE.to_owned()),
-        ..stopped(Wrong::Request(HOSTILE.to_owned()))
+        ..error_page(PageErrorKind::InvalidRequest(HOSTILE.to_owned()))
     };
     [("redirect-dev", redirect), ("hostile", bad)]
 }

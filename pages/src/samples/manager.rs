@@ -1,12 +1,14 @@
-use super::{HOSTILE, HOSTILE_URL, ada, hostile, minutes, refused};
+use super::{HOSTILE, HOSTILE_URL, hostile_frame, minutes_ago, signed_in_frame, with_failure};
 use crate::manager::{
-    Account, Act, AdsManager, Badge, Bar, Block, Cell, Charts, Column, Empty, Facts, Figure, Form,
-    Input, InputKind, Link, Preview, Previews, Row, Said, Series, Table,
+    ActionButton, AdsAccountSummary, AdsManagerPage, CreativePreview, CreativePreviews, DailyBar,
+    DailyCharts, DailySeries, DataTable, DetailList, EmptyState, EnclosingPost, FormBlock,
+    FormInput, FormInputKind, MetricTile, NavLink, PageBlock, StatusBadge, TableCell, TableColumn,
+    TableRow,
 };
-use crate::{Field, Frame, Pager};
+use crate::{FormField, PageFrame, Pager};
 
-fn account(name: &str, sandbox: bool) -> Account {
-    Account {
+fn ads_account(name: &str, sandbox: bool) -> AdsAccountSummary {
+    AdsAccountSummary {
         id: "18ce53un18h".to_owned(),
         name: name.to_owned(),
         role: "Administrator".to_owned(),
@@ -15,217 +17,240 @@ fn account(name: &str, sandbox: bool) -> Account {
     }
 }
 
-fn page(frame: Frame, text: &str, sandbox: bool, blocks: Vec<Block>) -> AdsManager {
-    let mine = account(text, sandbox);
-    let current = |text: &str, current| Link {
+fn manager_page(
+    frame: PageFrame,
+    text: &str,
+    sandbox: bool,
+    blocks: Vec<PageBlock>,
+) -> AdsManagerPage {
+    let mine = ads_account(text, sandbox);
+    let current = |text: &str, current| NavLink {
         current,
-        ..Link::to(text, "/ads/18ce53un18h")
+        ..NavLink::new(text, "/ads/18ce53un18h")
     };
-    AdsManager {
+    AdsManagerPage {
         frame,
         accounts: vec![mine.clone()],
         account: Some(mine),
         tabs: vec![current("Campaigns", true), current("Creatives", false)],
-        trail: vec![Link::to(text, "/ads/18ce53un18h")],
+        trail: vec![NavLink::new(text, "/ads/18ce53un18h")],
         heading: text.to_owned(),
-        badge: Some(Badge {
+        badge: Some(StatusBadge {
             text: text.to_owned(),
             kind: "good",
         }),
         lead: text.to_owned(),
-        actions: vec![Link::to(text, "/ads/18ce53un18h/campaigns/new").kind("primary")],
+        actions: vec![NavLink::new(text, "/ads/18ce53un18h/campaigns/new").with_kind("primary")],
         blocks,
     }
 }
 
-fn series(text: &str) -> Series {
-    let bar = |value: u64| Bar {
+fn daily_series(text: &str) -> DailySeries {
+    let bar = |value: u64| DailyBar {
         day: text.to_owned(),
         value,
-        written: value.to_string(),
+        formatted: value.to_string(),
     };
-    Series {
+    DailySeries {
         label: text.to_owned(),
         total: text.to_owned(),
         bars: vec![bar(3), bar(0), bar(700)],
     }
 }
 
-fn cell(text: &str) -> Cell {
-    Cell {
-        at: Some(minutes(5)),
-        badge: Some(Badge {
+fn table_cell(text: &str) -> TableCell {
+    TableCell {
+        at: Some(minutes_ago(5)),
+        badge: Some(StatusBadge {
             text: text.to_owned(),
             kind: "bad",
         }),
-        ..Cell::of(text)
-            .below(text)
-            .leads("/ads/18ce53un18h/campaigns/9k1")
+        ..TableCell::from_text(text)
+            .with_subtext(text)
+            .with_link("/ads/18ce53un18h/campaigns/9k1")
     }
 }
 
-fn table(text: &str, rows: usize) -> Table {
-    let act = |sends| Act {
+fn data_table(text: &str, rows: usize) -> DataTable {
+    let act = |sends| ActionButton {
         text: "Pause",
         path: "/ads/18ce53un18h/campaigns/9k1".to_owned(),
-        sends,
-        first: true,
+        hidden: sends,
+        is_primary: true,
     };
-    let row = Row {
+    let row = TableRow {
         name: text.to_owned(),
-        cells: vec![cell(text), cell(text)],
-        acts: vec![
+        cells: vec![table_cell(text), table_cell(text)],
+        action_buttons: vec![
             act(vec![("entity_status", text.to_owned())]),
             act(Vec::new()),
         ],
     };
-    Table {
+    DataTable {
         title: text.to_owned(),
         lead: text.to_owned(),
-        actions: vec![Link::to(text, "/ads")],
+        actions: vec![NavLink::new(text, "/ads")],
         columns: vec![
-            Column {
+            TableColumn {
                 name: "Name",
-                number: false,
+                is_numeric: false,
             },
-            Column {
+            TableColumn {
                 name: "Spend",
-                number: true,
+                is_numeric: true,
             },
         ],
         rows: vec![row; rows],
         views: vec![(
             "Span",
             vec![
-                Link::to(text, "/ads?days=7"),
-                Link {
+                NavLink::new(text, "/ads?days=7"),
+                NavLink {
                     current: true,
-                    ..Link::to(text, "/ads?days=14")
+                    ..NavLink::new(text, "/ads?days=14")
                 },
             ],
         )],
-        acts: vec![act(vec![("id", text.to_owned())])],
-        empty: nothing(text),
+        action_buttons: vec![act(vec![("id", text.to_owned())])],
+        empty: empty_state(text),
         pager: Pager::default(),
     }
 }
 
-fn nothing(text: &str) -> Empty {
-    Empty {
+fn empty_state(text: &str) -> EmptyState {
+    EmptyState {
         title: text.to_owned(),
         text: text.to_owned(),
-        link: Some(Link::to(text, "/ads")),
+        link: Some(NavLink::new(text, "/ads")),
     }
 }
 
-fn form(text: &str, error: Option<&str>) -> Form {
+fn form_block(text: &str, error: Option<&str>) -> FormBlock {
     let choices = vec![(text.to_owned(), text.to_owned())];
     let kinds = [
-        ("name", InputKind::Text),
-        ("budget", InputKind::Amount),
-        ("start", InputKind::Moment),
-        ("status", InputKind::Choice(choices)),
-        ("text", InputKind::Area),
-        ("file", InputKind::File("image/*")),
+        ("name", FormInputKind::Text),
+        ("budget", FormInputKind::Amount),
+        ("start", FormInputKind::Timestamp),
+        ("status", FormInputKind::Choice(choices)),
+        ("text", FormInputKind::Area),
+        ("file", FormInputKind::File("image/*")),
     ];
-    let input = |(name, kind)| Input {
+    let input = |(name, kind)| FormInput {
         name,
         kind,
         label: text.to_owned(),
         help: text.to_owned(),
-        field: Field {
+        field: FormField {
             value: text.to_owned(),
             error: error.map(str::to_owned),
         },
     };
-    Form {
+    FormBlock {
         action: "/ads/18ce53un18h/campaigns".to_owned(),
         inputs: kinds.map(input).into(),
-        more: vec![input(("more", InputKind::Text))],
+        advanced_inputs: vec![input(("more", FormInputKind::Text))],
         submit: "Create campaign",
-        danger: error.is_some(),
-        back: "/ads/18ce53un18h".to_owned(),
-        uploads: true,
+        is_dangerous: error.is_some(),
+        cancel_path: "/ads/18ce53un18h".to_owned(),
+        has_file: true,
     }
 }
 
-fn previews(text: &str, picture: &str) -> Previews {
-    let said = || Said {
+fn creative_previews(text: &str, picture: &str) -> CreativePreviews {
+    let said = || EnclosingPost {
         name: text.to_owned(),
         username: text.to_owned(),
         text: text.to_owned(),
     };
-    let act = Act {
+    let act = ActionButton {
         text: "Delete",
         path: "/ads/18ce53un18h/cards/9k1/delete".to_owned(),
-        ..Act::default()
+        ..ActionButton::default()
     };
-    let preview = |picture: Option<&str>| Preview {
+    let preview = |picture: Option<&str>| CreativePreview {
         name: text.to_owned(),
         kind: text.to_owned(),
         picture: picture.map(str::to_owned),
-        shows: text.to_owned(),
+        alt_text: text.to_owned(),
         lines: vec![text.to_owned(), text.to_owned()],
         buttons: vec![text.to_owned()],
         host: text.to_owned(),
-        below: text.to_owned(),
+        subtext: text.to_owned(),
         post: picture.is_none().then(said),
         path: Some("/ads/18ce53un18h/cards/9k1".to_owned()),
-        acts: vec![act.clone()],
+        action_buttons: vec![act.clone()],
     };
-    Previews {
+    CreativePreviews {
         title: text.to_owned(),
         lead: text.to_owned(),
-        actions: vec![Link::to(text, "/ads")],
+        actions: vec![NavLink::new(text, "/ads")],
         items: vec![preview(Some(picture)), preview(None)],
-        empty: nothing(text),
+        empty: empty_state(text),
         pager: Pager::default(),
     }
 }
 
-fn blocks(text: &str, picture: &str) -> Vec<Block> {
+fn page_blocks(text: &str, picture: &str) -> Vec<PageBlock> {
     vec![
-        Block::Figures(vec![Figure {
+        PageBlock::Metrics(vec![MetricTile {
             label: text.to_owned(),
             value: text.to_owned(),
-            below: text.to_owned(),
+            subtext: text.to_owned(),
         }]),
-        Block::Charts(Charts {
+        PageBlock::Charts(DailyCharts {
             title: text.to_owned(),
-            spans: vec![Link::to(text, "/ads?days=7")],
-            actions: vec![Link::to(text, "/ads/18ce53un18h/campaigns/9k1/figures")],
-            series: vec![series(text), series(text)],
+            spans: vec![NavLink::new(text, "/ads?days=7")],
+            actions: vec![NavLink::new(text, "/ads/18ce53un18h/campaigns/9k1/figures")],
+            series: vec![daily_series(text), daily_series(text)],
         }),
-        Block::Table(table(text, 2)),
-        Block::Facts(Facts {
+        PageBlock::Table(data_table(text, 2)),
+        PageBlock::Facts(DetailList {
             title: text.to_owned(),
-            actions: vec![Link::to(text, "/ads")],
-            rows: vec![("Budget", cell(text))],
+            actions: vec![NavLink::new(text, "/ads")],
+            rows: vec![("Budget", table_cell(text))],
         }),
-        Block::Previews(previews(text, picture)),
-        Block::Note(text.to_owned()),
+        PageBlock::Previews(creative_previews(text, picture)),
+        PageBlock::Note(text.to_owned()),
     ]
 }
 
-pub(crate) fn all() -> Vec<(&'static str, AdsManager)> {
-    let own = |frame, blocks| page(frame, "Spring", false, blocks);
-    let choose = AdsManager {
-        frame: ada(),
+pub(crate) fn ads_manager_states() -> Vec<(&'static str, AdsManagerPage)> {
+    let own = |frame, blocks| manager_page(frame, "Spring", false, blocks);
+    let choose = AdsManagerPage {
+        frame: signed_in_frame(),
         heading: "Ads Manager".to_owned(),
-        blocks: vec![Block::Empty(nothing("No ads account"))],
-        ..AdsManager::default()
+        blocks: vec![PageBlock::Empty(empty_state("No ads account"))],
+        ..AdsManagerPage::default()
     };
-    let none = Block::Table(table("Campaigns", 0));
-    let wrong = Block::Form(form("Spring", Some("This is needed.")));
-    let mut bad = blocks(HOSTILE, HOSTILE_URL);
-    bad.push(Block::Form(form(HOSTILE, Some(HOSTILE))));
+    let none = PageBlock::Table(data_table("Campaigns", 0));
+    let wrong = PageBlock::Form(form_block("Spring", Some("This is needed.")));
+    let mut bad = page_blocks(HOSTILE, HOSTILE_URL);
+    bad.push(PageBlock::Form(form_block(HOSTILE, Some(HOSTILE))));
     vec![
         ("none", choose),
-        ("whole", own(ada(), blocks("Spring", "/media/a.jpg"))),
-        ("empty", own(ada(), vec![none])),
-        ("form", own(ada(), vec![Block::Form(form("Spring", None))])),
-        ("wrong", own(refused(ada(), "It was refused."), vec![wrong])),
-        ("sandbox", page(ada(), "Sandbox", true, Vec::new())),
-        ("hostile", page(hostile(), HOSTILE, true, bad)),
+        (
+            "whole",
+            own(signed_in_frame(), page_blocks("Spring", "/media/a.jpg")),
+        ),
+        ("empty", own(signed_in_frame(), vec![none])),
+        (
+            "form",
+            own(
+                signed_in_frame(),
+                vec![PageBlock::Form(form_block("Spring", None))],
+            ),
+        ),
+        (
+            "wrong",
+            own(
+                with_failure(signed_in_frame(), "It was refused."),
+                vec![wrong],
+            ),
+        ),
+        (
+            "sandbox",
+            manager_page(signed_in_frame(), "Sandbox", true, Vec::new()),
+        ),
+        ("hostile", manager_page(hostile_frame(), HOSTILE, true, bad)),
     ]
 }

@@ -1,8 +1,10 @@
-use super::{HOSTILE, ada, app, hostile, hostile_app, minutes};
-use crate::webhooks::{Challenge, Hook, Sent, Try, Webhooks};
+use super::{HOSTILE, hostile_app, hostile_frame, minutes_ago, sample_app, signed_in_frame};
+use crate::webhooks::{
+    DeliveryAttemptItem, DeliveryItem, LastChallenge, WebhookItem, WebhooksPage,
+};
 
-fn hook(text: &str, valid: bool) -> Hook {
-    Hook {
+fn webhook_item(text: &str, valid: bool) -> WebhookItem {
+    WebhookItem {
         id: "1795233906000000001".to_owned(),
         url: if text.is_empty() {
             "https://harbour-radio.example/hook".to_owned()
@@ -11,32 +13,32 @@ fn hook(text: &str, valid: bool) -> Hook {
         },
         valid,
         problem: text.to_owned(),
-        checked: minutes(40),
-        challenge: Some(Challenge {
-            at: minutes(40),
+        checked: minutes_ago(40),
+        challenge: Some(LastChallenge {
+            at: minutes_ago(40),
             token: "uU5b1x0FhYv3kG8d".to_owned(),
             expected: "sha256=wbxoN8scmhw5dqzftzpj6g3uAnVpSktqxDDUHYNfIqA=".to_owned(),
             answer: format!("{{\"response_token\":\"{text}\"}}"),
             problem: text.to_owned(),
         }),
-        sent: vec![Sent {
+        deliveries: vec![DeliveryItem {
             number: 7,
             event_id: "1795233906000000002".to_owned(),
-            at: minutes(3),
+            at: minutes_ago(3),
             state: "delivered",
-            again: true,
+            is_resend: true,
             body: format!("{{\"for_user_id\":\"12\",\"text\":\"{text}\"}}"),
-            tries: vec![
-                Try {
-                    at: minutes(2),
+            attempts: vec![
+                DeliveryAttemptItem {
+                    at: minutes_ago(2),
                     status: 200,
                     problem: String::new(),
                     took_ms: 31,
                     signature: "sha256=9w8aLiVwL38/RQT2UpgtZWWEeF/QIT5N9L+6p4DQweA=".to_owned(),
                     answer: text.to_owned(),
                 },
-                Try {
-                    at: minutes(3),
+                DeliveryAttemptItem {
+                    at: minutes_ago(3),
                     status: 0,
                     problem: "no answer in time".to_owned(),
                     took_ms: 10_000,
@@ -48,30 +50,41 @@ fn hook(text: &str, valid: bool) -> Hook {
     }
 }
 
-pub(crate) fn webhooks() -> Vec<(&'static str, Webhooks)> {
-    let of = |frame, app, hooks| Webhooks {
+pub(crate) fn webhooks_states() -> Vec<(&'static str, WebhooksPage)> {
+    let of = |frame, app, hooks| WebhooksPage {
         frame,
         app,
         action: "/developer/apps/1/webhooks".to_owned(),
-        hooks,
-        sink: Some("http://127.0.0.1:8080/sink/1".to_owned()),
+        webhooks: hooks,
+        sink_url: Some("http://127.0.0.1:8080/sink/1".to_owned()),
     };
-    let quiet = Hook {
+    let quiet = WebhookItem {
         challenge: None,
-        sent: Vec::new(),
-        ..hook("", true)
+        deliveries: Vec::new(),
+        ..webhook_item("", true)
     };
-    let none = Webhooks {
-        sink: None,
-        ..of(ada(), app(), Vec::new())
+    let none = WebhooksPage {
+        sink_url: None,
+        ..of(signed_in_frame(), sample_app(), Vec::new())
     };
     vec![
         ("none", none),
-        ("quiet", of(ada(), app(), vec![quiet])),
-        ("busy", of(ada(), app(), vec![hook("", true)])),
+        ("quiet", of(signed_in_frame(), sample_app(), vec![quiet])),
+        (
+            "busy",
+            of(
+                signed_in_frame(),
+                sample_app(),
+                vec![webhook_item("", true)],
+            ),
+        ),
         (
             "hostile",
-            of(hostile(), hostile_app(), vec![hook(HOSTILE, false)]),
+            of(
+                hostile_frame(),
+                hostile_app(),
+                vec![webhook_item(HOSTILE, false)],
+            ),
         ),
     ]
 }

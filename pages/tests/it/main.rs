@@ -9,11 +9,11 @@ mod contrast;
 mod document;
 
 use document::{Document, Element};
-use pages::{STYLE, samples};
+use pages::{STYLE, all_samples};
 use std::collections::HashSet;
 
 fn documents() -> Vec<(String, Document)> {
-    samples()
+    all_samples()
         .unwrap()
         .into_iter()
         .map(|sample| {
@@ -37,7 +37,7 @@ fn each(element: &str, check: impl Fn(&str, &Document, &Element)) {
 
 #[test]
 fn every_state_has_its_own_name() {
-    let all = samples().unwrap();
+    let all = all_samples().unwrap();
     let names: HashSet<_> = all.iter().map(|sample| &sample.name).collect();
     assert_eq!(names.len(), all.len());
     assert!(all.len() > 80);
@@ -212,12 +212,12 @@ fn links_to_elsewhere_tell_nothing_about_us() {
 
 #[test]
 fn error_pages_lead_only_to_our_own_pages() {
-    let ours = pages::Links::default();
+    let ours = pages::SiteLinks::default();
     let ours = [
         ours.home,
         ours.account,
         ours.sessions,
-        ours.connected,
+        ours.connected_apps,
         ours.notifications,
         ours.apps,
         ours.ads,
@@ -254,12 +254,12 @@ fn hostile_words_come_out_as_words() {
 #[test]
 fn details_of_callbacks_are_for_development_worlds() {
     let page = |dev| {
-        let (_, mut page) = <pages::ErrorPage as pages::Page>::samples()
+        let (_, mut page) = <pages::ErrorPage as pages::HtmlPage>::sample_states()
             .into_iter()
             .find(|(state, _)| *state == "redirect-dev")
             .unwrap();
         page.frame.dev = dev;
-        pages::Page::html(&page).unwrap()
+        pages::HtmlPage::render_html(&page).unwrap()
     };
     assert!(page(true).contains("They part at character"));
     assert!(!page(false).contains("They part at character"));

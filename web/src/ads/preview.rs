@@ -5,35 +5,35 @@ use base::{AppId, Error, Refusal};
 use http::HeaderValue;
 use http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
 use network::visibility::Viewer;
-use pages::{Page, PostPreview};
+use pages::{HtmlPage, PostPreviewPage};
 use serde_json::Value;
 use store::{Tx, apps};
 use view::StatusForm;
 
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
-use crate::pages::forms::Query;
-use crate::pages::headers::framed_by;
-use crate::pages::run;
+use crate::endpoint::HandlerFuture;
+use crate::pages::forms::PageQuery;
+use crate::pages::run_page;
+use crate::pages::security_headers::frame_ancestors_policy;
+use crate::request_context::{HttpReply, RequestContext};
 
 /// `GET /preview/{id}`. Nobody is asked who they are: the address says all, and ends soon.
-pub(crate) fn show(call: Call) -> Pending {
-    run(async move {
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
         let id = call.path_text("id")?.parse::<i64>().ok();
-        let query = Query::of(&call).ok();
+        let query = PageQuery::from_call(&call).ok();
         let token = query.as_ref().and_then(|query| query.get("t"));
-        let key = call.home.front.config.page_key;
+        let key = call.state.page_context.config.page_key;
         let preview = id
             .zip(token)
             .and_then(|(id, token)| SignedPreview::verify_token(&key, id, token, call.now()))
             .ok_or(Refusal::RouteNotFound)?;
-        let (app, site) = (preview.app_id, call.home.site);
-        let read = move |tx: &mut Tx<'_>| looked_at(tx, &preview, site);
+        let (app, site) = (preview.app_id, call.state.site_url);
+        let read = move |tx: &mut Tx<'_>| load_preview(tx, &preview, site);
         let (looks, status) = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
-        let framing = call.read(move |tx| origins(tx, app)).await?;
-        let page = filled(&call, &looks, &status);
-        let policy = HeaderValue::from_str(&framed_by(&framing));
-        let reply = Reply::html(200, page.html()?);
+        let framing = call.read(move |tx| app_origins(tx, app)).await?;
+        let page = build_preview_page(&call, &looks, &status);
+        let policy = HeaderValue::from_str(&frame_ancestors_policy(&framing));
+        let reply = HttpReply::html(200, page.render_html()?);
         let reply = match policy {
             Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
             Err(_) => reply,
@@ -43,7 +43,7 @@ pub(crate) fn show(call: Call) -> Pending {
     })
 }
 
-fn looked_at(
+fn load_preview(
     tx: &mut Tx<'_>,
     preview: &SignedPreview,
     site: &'static str,
@@ -62,7 +62,7 @@ fn looked_at(
 }
 
 /// The addresses that an app says are its own.
-fn origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error> {
+fn app_origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error> {
     let Some(app) = app else {
         return Ok(Vec::new());
     };
@@ -75,7 +75,11 @@ fn origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error> {
         .collect())
 }
 
-fn filled(call: &Call, looks: &PreviewContent, status: &Value) -> PostPreview {
+fn build_preview_page(
+    call: &RequestContext,
+    looks: &PreviewContent,
+    status: &Value,
+) -> PostPreviewPage {
     // A repost shows what it reposts.
     let status = status.get("retweeted_status").unwrap_or(status);
     let text = |path: &str| {
@@ -102,8 +106,8 @@ fn filled(call: &Call, looks: &PreviewContent, status: &Value) -> PostPreview {
         "mentionedUsers" => notes.push("Accounts that it mentions can reply".to_owned()),
         _ => {}
     }
-    PostPreview {
-        frame: call.home.front.frame(call.now()),
+    PostPreviewPage {
+        frame: call.state.page_context.page_frame(call.now()),
         name: text("/user/name"),
         username: text("/user/screen_name"),
         text: said.to_owned(),

@@ -5,17 +5,17 @@ use base::Refusal;
 use base::refusal::AdsProblem;
 use serde_json::Value;
 
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 use std::sync::Arc;
 
 /// `POST /ads-serve/1/request`.
-pub(crate) fn request(call: Call) -> Pending {
+pub(crate) fn request_ads(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let ask = AdRequest::parse(&body(&call)?)?;
-        let key = call.home.front.config.page_key;
-        let evaluator = Arc::clone(&call.home.evaluator);
-        let house = call.home.ads.clone();
+        let ask = AdRequest::parse(&parse_json_body(&call)?)?;
+        let key = call.state.page_context.config.page_key;
+        let evaluator = Arc::clone(&call.state.evaluator);
+        let house = call.state.ads_config.clone();
         let chosen = call
             .read(move |tx| serving::serve_ads(tx, (&evaluator, &house), &key, &ask))
             .await?;
@@ -25,27 +25,31 @@ pub(crate) fn request(call: Call) -> Pending {
             call.write(move |tx| serving::record_bid_outcomes(tx, &bids))
                 .await?;
         }
-        Ok(Reply::bytes(
+        Ok(HttpReply::bytes(
             200,
-            crate::reply::ADS,
+            crate::reply::ADS_JSON,
             chosen.answer.to_string(),
         ))
     })
 }
 
 /// `POST /ads-serve/1/events`.
-pub(crate) fn report(call: Call) -> Pending {
+pub(crate) fn report_events(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let key = call.home.front.config.page_key;
-        let reports = ImpressionReport::parse_all(&body(&call)?, &key, call.now())?;
+        let key = call.state.page_context.config.page_key;
+        let reports = ImpressionReport::parse_all(&parse_json_body(&call)?, &key, call.now())?;
         let taken = call
             .write(move |tx| serving::record_reports(tx, &reports))
             .await?;
-        Ok(Reply::bytes(200, crate::reply::ADS, taken.to_string()))
+        Ok(HttpReply::bytes(
+            200,
+            crate::reply::ADS_JSON,
+            taken.to_string(),
+        ))
     })
 }
 
-fn body(call: &Call) -> Result<Value, Refusal> {
+fn parse_json_body(call: &RequestContext) -> Result<Value, Refusal> {
     let body: Option<Value> = serde_json::from_slice(call.bytes()).ok();
     let body = body.filter(Value::is_object);
     let message = "The request body must be a JSON object";

@@ -4,22 +4,25 @@ use base::refusal::InvalidParameter;
 use base::{Refusal, Vocabulary};
 use serde_json::{Map, Value};
 
-use super::{Read, whole};
-use crate::endpoint::{Member, Shape};
-use crate::params::shown;
+use super::{ParsedBody, invalid_body};
+use crate::endpoint::{BodyMember, MemberShape};
+use crate::params::truncate_for_echo;
 
 /// Reads the encoding; a name that stands twice is refused.
 pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     let pairs = base::percent::parse_form(bytes)
-        .map_err(|bad| whole(format!("The request body is not a form: {bad}.")))?;
+        .map_err(|bad| invalid_body(format!("The request body is not a form: {bad}.")))?;
     let mut form = Map::new();
     for (name, value) in pairs {
         if value.contains('\0') {
-            return Err(Refusal::invalid_value(shown(&name).into_owned(), ""));
+            return Err(Refusal::invalid_value(
+                truncate_for_echo(&name).into_owned(),
+                "",
+            ));
         }
         if form.contains_key(&name) {
-            let name = shown(&name);
-            return Err(whole(format!(
+            let name = truncate_for_echo(&name);
+            return Err(invalid_body(format!(
                 "The parameter [{name}] must not be included twice."
             )));
         }
@@ -29,21 +32,24 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
 }
 
 /// A form that came as a JSON object, as one client library sends it.
-pub(super) fn flat(object: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
+pub(super) fn flatten_json(object: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
     let text = |(name, value): (String, Value)| match value {
         Value::String(_) => Ok((name, value)),
         Value::Bool(_) | Value::Number(_) => Ok((name, Value::String(value.to_string()))),
-        _ => Err(Refusal::invalid_value(shown(&name).into_owned(), "")),
+        _ => Err(Refusal::invalid_value(
+            truncate_for_echo(&name).into_owned(),
+            "",
+        )),
     };
     object.into_iter().map(text).collect()
 }
 
 /// Checks what is declared.
-pub(super) fn check(
-    members: &[Member],
+pub(super) fn check_form(
+    members: &[BodyMember],
     form: Map<String, Value>,
     speech: Vocabulary,
-) -> Result<Read, Vec<InvalidParameter>> {
+) -> Result<ParsedBody, Vec<InvalidParameter>> {
     let mut wrong = Vec::new();
     for member in members {
         let name = member.name;
@@ -52,38 +58,40 @@ pub(super) fn check(
             .or_else(|| form.get(name.tweet))
             .and_then(Value::as_str);
         match value {
-            None | Some("") if member.required => wrong.push(missing(name.name_in(speech))),
-            Some(text) if !text.is_empty() && !fits(member.shape, text) => {
-                wrong.push(not_valid(name.name_in(speech)));
+            None | Some("") if member.required => {
+                wrong.push(missing_parameter(name.name_in(speech)))
+            }
+            Some(text) if !text.is_empty() && !matches_shape(member.shape, text) => {
+                wrong.push(invalid_parameter(name.name_in(speech)));
             }
             _ => {}
         }
     }
     if wrong.is_empty() {
-        Ok(Read {
+        Ok(ParsedBody {
             members: form,
-            betrayed: None,
+            vocabulary_hint: None,
         })
     } else {
         Err(wrong)
     }
 }
 
-fn fits(shape: Shape, text: &str) -> bool {
+fn matches_shape(shape: MemberShape, text: &str) -> bool {
     match shape {
-        Shape::Id => base::Id::<()>::parse(text).is_some(),
-        Shape::Text(least, most) => (least..=most).contains(&text.chars().count()),
-        Shape::Bool => matches!(text, "true" | "false"),
-        Shape::Int(low, high) => text
+        MemberShape::Id => base::Id::<()>::parse(text).is_some(),
+        MemberShape::Text(least, most) => (least..=most).contains(&text.chars().count()),
+        MemberShape::Bool => matches!(text, "true" | "false"),
+        MemberShape::Int(low, high) => text
             .parse()
             .is_ok_and(|number| (low..=high).contains(&number)),
-        Shape::OneOf(words) => words.contains(&text),
-        Shape::Any => true,
-        Shape::Object(_) | Shape::Array(..) => false,
+        MemberShape::OneOf(words) => words.contains(&text),
+        MemberShape::Any => true,
+        MemberShape::Object(_) | MemberShape::Array(..) => false,
     }
 }
 
-fn missing(name: &'static str) -> InvalidParameter {
+fn missing_parameter(name: &'static str) -> InvalidParameter {
     let message = format!("Missing required parameter [{name}].");
     InvalidParameter {
         parameter: name.into(),
@@ -92,7 +100,7 @@ fn missing(name: &'static str) -> InvalidParameter {
     }
 }
 
-fn not_valid(name: &'static str) -> InvalidParameter {
+fn invalid_parameter(name: &'static str) -> InvalidParameter {
     // The value may be a secret: it is not repeated.
     let message = format!("Value passed for the parameter [{name}] was invalid.");
     InvalidParameter {

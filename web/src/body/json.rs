@@ -8,41 +8,41 @@ use serde_json::{Map, Number, Value};
 
 const MOST_DEEP: usize = 64;
 /// How much of a name a refusal repeats.
-const NAME_SHOWN: usize = 64;
+const MAX_SHOWN_NAME: usize = 64;
 
 /// Reads an object and nothing behind it.
-pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
+pub(super) fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let read = Strict { deep: 0 }.deserialize(&mut reader);
+    let read = StrictJson { depth: 0 }.deserialize(&mut reader);
     let read = read.and_then(|value| reader.end().map(|()| value));
     match read {
         Ok(Value::Object(members)) => Ok(members),
-        Ok(_) => Err(super::whole("Request body must be a JSON object.")),
-        Err(error) if error.is_data() => {
-            Err(super::whole(format!("Request body is not valid: {error}.")))
-        }
-        Err(error) => Err(super::whole(format!(
+        Ok(_) => Err(super::invalid_body("Request body must be a JSON object.")),
+        Err(error) if error.is_data() => Err(super::invalid_body(format!(
+            "Request body is not valid: {error}."
+        ))),
+        Err(error) => Err(super::invalid_body(format!(
             "Request body is not valid JSON: {error}."
         ))),
     }
 }
 
-struct Strict {
-    deep: usize,
+struct StrictJson {
+    depth: usize,
 }
 
-impl Strict {
-    fn deeper<E: Error>(&self) -> Result<usize, E> {
-        if self.deep >= MOST_DEEP {
+impl StrictJson {
+    fn next_depth<E: Error>(&self) -> Result<usize, E> {
+        if self.depth >= MOST_DEEP {
             return Err(E::custom(format_args!(
                 "it is nested deeper than {MOST_DEEP} levels"
             )));
         }
-        Ok(self.deep + 1)
+        Ok(self.depth + 1)
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for StrictJson {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
@@ -50,7 +50,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for StrictJson {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,14 +71,14 @@ impl<'de> Visitor<'de> for Strict {
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
         let value = i64::try_from(value);
-        value.map_or_else(|_| Err(too_large()), |value| self.visit_i64(value))
+        value.map_or_else(|_| Err(number_too_large()), |value| self.visit_i64(value))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         // Whole numbers beyond 64 bits arrive here too, already rounded.
         let held = value.abs() < 9.0e18;
         let number = Number::from_f64(value).filter(|_| held);
-        number.map(Value::Number).ok_or_else(too_large)
+        number.map(Value::Number).ok_or_else(number_too_large)
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
@@ -93,21 +93,21 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let deep = self.deeper()?;
+        let deep = self.next_depth()?;
         let mut values = Vec::new();
-        while let Some(value) = items.next_element_seed(Self { deep })? {
+        while let Some(value) = items.next_element_seed(Self { depth: deep })? {
             values.push(value);
         }
         Ok(Value::Array(values))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let deep = self.deeper()?;
+        let deep = self.next_depth()?;
         let mut values = Map::new();
         while let Some(name) = members.next_key::<String>()? {
-            let value = members.next_value_seed(Self { deep })?;
+            let value = members.next_value_seed(Self { depth: deep })?;
             if values.contains_key(&name) {
-                let name: String = name.chars().take(NAME_SHOWN).collect();
+                let name: String = name.chars().take(MAX_SHOWN_NAME).collect();
                 return Err(A::Error::custom(format_args!(
                     "the member `{name}` stands twice"
                 )));
@@ -118,6 +118,6 @@ impl<'de> Visitor<'de> for Strict {
     }
 }
 
-fn too_large<E: Error>() -> E {
+fn number_too_large<E: Error>() -> E {
     E::custom("a number is larger than 64 bits hold")
 }

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 /// An object of the body. What a [`crate::endpoint::Member`] promises of a member has been
 /// checked before an operation sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Members<'b>(&'b Map<String, Value>);
+pub struct BodyMembers<'b>(&'b Map<String, Value>);
 
-impl<'b> Members<'b> {
+impl<'b> BodyMembers<'b> {
     pub(super) const fn new(members: &'b Map<String, Value>) -> Self {
         Self(members)
     }
@@ -24,7 +24,7 @@ impl<'b> Members<'b> {
     }
 
     /// The name that the caller used for a member.
-    pub fn spelled(&self, word: VocabularyWord) -> &'static str {
+    pub fn name_used(&self, word: VocabularyWord) -> &'static str {
         if self.0.contains_key(word.post) {
             word.post
         } else {
@@ -33,37 +33,37 @@ impl<'b> Members<'b> {
     }
 
     /// A required id.
-    pub fn id<K>(&self, word: VocabularyWord) -> Result<Id<K>, Error> {
-        self.need(word, self.id_if(word))
+    pub fn required_id<K>(&self, word: VocabularyWord) -> Result<Id<K>, Error> {
+        self.require_present(word, self.optional_id(word))
     }
 
     /// A required text.
-    pub fn text(&self, word: VocabularyWord) -> Result<&'b str, Error> {
-        self.need(word, self.text_if(word))
+    pub fn required_text(&self, word: VocabularyWord) -> Result<&'b str, Error> {
+        self.require_present(word, self.optional_text(word))
     }
 
     /// A required yes or no.
-    pub fn bool(&self, word: VocabularyWord) -> Result<bool, Error> {
-        self.need(word, self.bool_if(word))
+    pub fn required_bool(&self, word: VocabularyWord) -> Result<bool, Error> {
+        self.require_present(word, self.optional_bool(word))
     }
 
     /// A required whole number.
-    pub fn int(&self, word: VocabularyWord) -> Result<i64, Error> {
-        self.need(word, self.int_if(word))
+    pub fn required_int(&self, word: VocabularyWord) -> Result<i64, Error> {
+        self.require_present(word, self.optional_int(word))
     }
 
     /// An id, if it is there.
-    pub fn id_if<K>(&self, word: VocabularyWord) -> Option<Id<K>> {
-        self.text_if(word).and_then(Id::parse)
+    pub fn optional_id<K>(&self, word: VocabularyWord) -> Option<Id<K>> {
+        self.optional_text(word).and_then(Id::parse)
     }
 
     /// A text, if it is there.
-    pub fn text_if(&self, word: VocabularyWord) -> Option<&'b str> {
+    pub fn optional_text(&self, word: VocabularyWord) -> Option<&'b str> {
         self.get(word)?.as_str()
     }
 
     /// A yes or no, if it is there.
-    pub fn bool_if(&self, word: VocabularyWord) -> Option<bool> {
+    pub fn optional_bool(&self, word: VocabularyWord) -> Option<bool> {
         match self.get(word)? {
             Value::String(text) => text.parse().ok(),
             value => value.as_bool(),
@@ -71,7 +71,7 @@ impl<'b> Members<'b> {
     }
 
     /// A whole number, if it is there.
-    pub fn int_if(&self, word: VocabularyWord) -> Option<i64> {
+    pub fn optional_int(&self, word: VocabularyWord) -> Option<i64> {
         match self.get(word)? {
             Value::String(text) => text.parse().ok(),
             value => value.as_i64(),
@@ -79,12 +79,12 @@ impl<'b> Members<'b> {
     }
 
     /// An object, if it is there.
-    pub fn object(&self, word: VocabularyWord) -> Option<Members<'b>> {
-        self.get(word)?.as_object().map(Members)
+    pub fn optional_object(&self, word: VocabularyWord) -> Option<BodyMembers<'b>> {
+        self.get(word)?.as_object().map(BodyMembers)
     }
 
     /// An array, if it is there; empty otherwise.
-    pub fn array(&self, word: VocabularyWord) -> &'b [Value] {
+    pub fn value_array(&self, word: VocabularyWord) -> &'b [Value] {
         self.get(word)
             .and_then(Value::as_array)
             .map(Vec::as_slice)
@@ -92,29 +92,32 @@ impl<'b> Members<'b> {
     }
 
     /// An array of ids; empty where it is not there.
-    pub fn ids<K>(&self, word: VocabularyWord) -> Vec<Id<K>> {
-        self.texts(word).filter_map(Id::parse).collect()
+    pub fn id_array<K>(&self, word: VocabularyWord) -> Vec<Id<K>> {
+        self.text_array(word).filter_map(Id::parse).collect()
     }
 
     /// An array of texts; empty where it is not there.
-    pub fn texts(&self, word: VocabularyWord) -> impl Iterator<Item = &'b str> + use<'b> {
-        self.array(word).iter().filter_map(Value::as_str)
+    pub fn text_array(&self, word: VocabularyWord) -> impl Iterator<Item = &'b str> + use<'b> {
+        self.value_array(word).iter().filter_map(Value::as_str)
     }
 
     /// An array of objects; empty where it is not there.
-    pub fn objects(&self, word: VocabularyWord) -> impl Iterator<Item = Members<'b>> + use<'b> {
-        self.array(word)
+    pub fn object_array(
+        &self,
+        word: VocabularyWord,
+    ) -> impl Iterator<Item = BodyMembers<'b>> + use<'b> {
+        self.value_array(word)
             .iter()
             .filter_map(Value::as_object)
-            .map(Members)
+            .map(BodyMembers)
     }
 
     /// The whole object, for an operation that looks itself.
-    pub const fn raw(&self) -> &'b Map<String, Value> {
+    pub const fn as_map(&self) -> &'b Map<String, Value> {
         self.0
     }
 
-    fn need<T>(self, word: VocabularyWord, value: Option<T>) -> Result<T, Error> {
+    fn require_present<T>(self, word: VocabularyWord, value: Option<T>) -> Result<T, Error> {
         value.ok_or_else(|| match self.get(word) {
             None => Refusal::missing_parameter(word.post).into(),
             Some(_) => Fault::new(format!("`{}` is declared with another shape", word.post)).into(),

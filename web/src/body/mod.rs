@@ -11,28 +11,28 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::{Map, Value};
 
-pub use members::Members;
+pub use members::BodyMembers;
 
-use crate::endpoint::{Body, Endpoint};
+use crate::endpoint::{BodySpec, Endpoint};
 
 /// A body that was read and found in order.
 #[derive(Clone, Debug, Default)]
-pub struct Read {
+pub struct ParsedBody {
     members: Map<String, Value>,
     /// The vocabulary that its keys give away.
-    pub betrayed: Option<Vocabulary>,
+    pub vocabulary_hint: Option<Vocabulary>,
 }
 
-impl Read {
+impl ParsedBody {
     /// Its members.
-    pub fn members(&self) -> Members<'_> {
-        Members::new(&self.members)
+    pub fn members(&self) -> BodyMembers<'_> {
+        BodyMembers::new(&self.members)
     }
 }
 
 /// What the body says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContentType {
+pub enum BodyContentType {
     /// Nothing is said.
     Absent,
     /// `application/json`.
@@ -43,9 +43,9 @@ pub enum ContentType {
     Other,
 }
 
-impl ContentType {
+impl BodyContentType {
     /// Reads the header.
-    pub fn of(headers: &HeaderMap) -> Self {
+    pub fn from_headers(headers: &HeaderMap) -> Self {
         let Some(value) = headers.get(CONTENT_TYPE) else {
             return Self::Absent;
         };
@@ -63,42 +63,44 @@ impl ContentType {
 
 /// Reads the body as `endpoint` declares it. `speech` is the vocabulary to name a missing
 /// member in.
-pub fn read(
+pub fn parse_body(
     endpoint: &Endpoint,
-    kind: ContentType,
+    kind: BodyContentType,
     bytes: &Bytes,
     speech: Vocabulary,
-) -> Result<Read, Refusal> {
+) -> Result<ParsedBody, Refusal> {
     let read = match (endpoint.body, kind) {
-        (Body::None | Body::Own, _) | (Body::Parts(_), ContentType::Other) => {
-            return Ok(Read::default());
+        (BodySpec::None | BodySpec::Raw, _) | (BodySpec::Multipart(_), BodyContentType::Other) => {
+            return Ok(ParsedBody::default());
         }
-        (Body::Parts(members), ContentType::Form) => {
-            form::check(members, form::parse(bytes)?, speech)
+        (BodySpec::Multipart(members), BodyContentType::Form) => {
+            form::check_form(members, form::parse(bytes)?, speech)
         }
-        (Body::Json(members) | Body::Parts(members), _) if bytes.is_empty() => {
-            shape::check(members, Map::new(), speech)
+        (BodySpec::Json(members) | BodySpec::Multipart(members), _) if bytes.is_empty() => {
+            shape::check_object(members, Map::new(), speech)
         }
-        (Body::Json(members) | Body::Parts(members), ContentType::Json) => {
-            shape::check(members, json::object(bytes)?, speech)
+        (BodySpec::Json(members) | BodySpec::Multipart(members), BodyContentType::Json) => {
+            shape::check_object(members, json::parse_object(bytes)?, speech)
         }
-        (Body::Parts(_), ContentType::Absent) => {
+        (BodySpec::Multipart(_), BodyContentType::Absent) => {
             return Err(Refusal::UnsupportedMediaType {
                 expected: "multipart/form-data or application/json",
             });
         }
-        (Body::Json(_), _) => {
+        (BodySpec::Json(_), _) => {
             return Err(Refusal::UnsupportedMediaType {
                 expected: "application/json",
             });
         }
-        (Body::Form(members), ContentType::Json) if !bytes.is_empty() => {
-            form::check(members, form::flat(json::object(bytes)?)?, speech)
+        (BodySpec::Form(members), BodyContentType::Json) if !bytes.is_empty() => form::check_form(
+            members,
+            form::flatten_json(json::parse_object(bytes)?)?,
+            speech,
+        ),
+        (BodySpec::Form(members), kind) if bytes.is_empty() || kind == BodyContentType::Form => {
+            form::check_form(members, form::parse(bytes)?, speech)
         }
-        (Body::Form(members), kind) if bytes.is_empty() || kind == ContentType::Form => {
-            form::check(members, form::parse(bytes)?, speech)
-        }
-        (Body::Form(_), _) => {
+        (BodySpec::Form(_), _) => {
             let expected = "application/x-www-form-urlencoded";
             return Err(Refusal::UnsupportedMediaType { expected });
         }
@@ -107,7 +109,7 @@ pub fn read(
 }
 
 /// A fault of the body as a whole.
-pub(crate) fn whole(message: impl Into<String>) -> Refusal {
+pub(crate) fn invalid_body(message: impl Into<String>) -> Refusal {
     let wrong = InvalidParameter {
         parameter: "".into(),
         values: Vec::new(),

@@ -6,105 +6,118 @@ use base::refusal::InvalidParameter;
 use base::{Vocabulary, VocabularyWord};
 use serde_json::{Map, Value};
 
-use super::Read;
-use crate::endpoint::{Member, Shape};
-use crate::params::shown;
+use super::ParsedBody;
+use crate::endpoint::{BodyMember, MemberShape};
+use crate::params::truncate_for_echo;
 
 /// Checks a whole body.
-pub(super) fn check(
-    members: &[Member],
+pub(super) fn check_object(
+    members: &[BodyMember],
     object: Map<String, Value>,
     speech: Vocabulary,
-) -> Result<Read, Vec<InvalidParameter>> {
-    let mut check = Check {
-        speech,
-        betrayed: None,
-        wrong: Vec::new(),
+) -> Result<ParsedBody, Vec<InvalidParameter>> {
+    let mut check = ShapeChecker {
+        vocabulary: speech,
+        vocabulary_hint: None,
+        invalid: Vec::new(),
     };
-    check.object(
+    check.check_members(
         members,
         &object,
-        Path {
+        MemberPath {
             parent: None,
-            step: Step::Root,
+            step: MemberPathStep::Root,
         },
     );
-    if check.wrong.is_empty() {
-        Ok(Read {
+    if check.invalid.is_empty() {
+        Ok(ParsedBody {
             members: object,
-            betrayed: check.betrayed,
+            vocabulary_hint: check.vocabulary_hint,
         })
     } else {
-        Err(check.wrong)
+        Err(check.invalid)
     }
 }
 
-struct Check {
-    speech: Vocabulary,
-    betrayed: Option<Vocabulary>,
-    wrong: Vec<InvalidParameter>,
+struct ShapeChecker {
+    vocabulary: Vocabulary,
+    vocabulary_hint: Option<Vocabulary>,
+    invalid: Vec<InvalidParameter>,
 }
 
 /// Where in the body something stands; written out only when it is wrong.
 #[derive(Clone, Copy)]
-struct Path<'p> {
-    parent: Option<&'p Path<'p>>,
-    step: Step<'p>,
+struct MemberPath<'p> {
+    parent: Option<&'p MemberPath<'p>>,
+    step: MemberPathStep<'p>,
 }
 
 #[derive(Clone, Copy)]
-enum Step<'p> {
+enum MemberPathStep<'p> {
     Root,
     Name(&'p str),
-    Place(usize),
+    Index(usize),
 }
 
-impl fmt::Display for Path<'_> {
+impl fmt::Display for MemberPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(parent) = self.parent {
             parent.fmt(f)?;
         }
         match (self.step, self.parent.map(|parent| parent.step)) {
-            (Step::Root, _) => Ok(()),
-            (Step::Name(name), Some(Step::Root) | None) => f.write_str(&shown(name)),
-            (Step::Name(name), _) => write!(f, ".{}", shown(name)),
-            (Step::Place(place), _) => write!(f, "[{place}]"),
+            (MemberPathStep::Root, _) => Ok(()),
+            (MemberPathStep::Name(name), Some(MemberPathStep::Root) | None) => {
+                f.write_str(&truncate_for_echo(name))
+            }
+            (MemberPathStep::Name(name), _) => write!(f, ".{}", truncate_for_echo(name)),
+            (MemberPathStep::Index(place), _) => write!(f, "[{place}]"),
         }
     }
 }
 
-impl Check {
-    fn tell(&mut self, path: Path<'_>, value: Option<&Value>, why: impl fmt::Display) {
+impl ShapeChecker {
+    fn report_problem(
+        &mut self,
+        path: MemberPath<'_>,
+        value: Option<&Value>,
+        why: impl fmt::Display,
+    ) {
         let values = value.map(|value| match value {
-            Value::String(text) => shown(text).into_owned(),
-            other => shown(&other.to_string()).into_owned(),
+            Value::String(text) => truncate_for_echo(text).into_owned(),
+            other => truncate_for_echo(&other.to_string()).into_owned(),
         });
-        self.wrong.push(InvalidParameter {
+        self.invalid.push(InvalidParameter {
             parameter: path.to_string().into(),
             values: values.into_iter().collect(),
             message: format!("$.{path}: {why}"),
         });
     }
 
-    fn object(&mut self, members: &[Member], object: &Map<String, Value>, at: Path<'_>) {
+    fn check_members(
+        &mut self,
+        members: &[BodyMember],
+        object: &Map<String, Value>,
+        at: MemberPath<'_>,
+    ) {
         for (name, value) in object {
-            let path = Path {
+            let path = MemberPath {
                 parent: Some(&at),
-                step: Step::Name(name),
+                step: MemberPathStep::Name(name),
             };
             match members.iter().find(|member| member.name.matches(name)) {
-                Some(member) if is_second(member.name, name, object) => {
-                    self.tell(
+                Some(member) if is_duplicate_spelling(member.name, name, object) => {
+                    self.report_problem(
                         path,
                         Some(value),
                         format_args!("`{}` says the same", member.name.post),
                     );
                 }
                 Some(member) => {
-                    self.betrayed = self.betrayed.or(member.name.detect_vocabulary(name));
-                    self.value(member.shape, value, path);
+                    self.vocabulary_hint =
+                        self.vocabulary_hint.or(member.name.detect_vocabulary(name));
+                    self.check_value(member.shape, value, path);
                 }
-                None => self.tell(
+                None => self.report_problem(
                     path,
                     Some(value),
                     "is not defined in the schema and the schema does not allow additional \
@@ -114,71 +127,73 @@ impl Check {
         }
         for member in members.iter().filter(|member| member.required) {
             if !object.keys().any(|name| member.name.matches(name)) {
-                let name = member.name.name_in(self.speech);
-                let path = Path {
+                let name = member.name.name_in(self.vocabulary);
+                let path = MemberPath {
                     parent: Some(&at),
-                    step: Step::Name(name),
+                    step: MemberPathStep::Name(name),
                 };
-                self.tell(path, None, "is missing but it is required");
+                self.report_problem(path, None, "is missing but it is required");
             }
         }
     }
 
-    fn value(&mut self, shape: Shape, value: &Value, at: Path<'_>) {
+    fn check_value(&mut self, shape: MemberShape, value: &Value, at: MemberPath<'_>) {
         match (shape, value) {
-            (Shape::Any, _) | (Shape::Bool, Value::Bool(_)) => {}
-            (Shape::Id, Value::String(text)) => {
+            (MemberShape::Any, _) | (MemberShape::Bool, Value::Bool(_)) => {}
+            (MemberShape::Id, Value::String(text)) => {
                 if base::Id::<()>::parse(text).is_none() {
-                    self.tell(
+                    self.report_problem(
                         at,
                         Some(value),
                         "does not match the regex pattern ^[0-9]{1,19}$",
                     );
                 }
             }
-            (Shape::Text(least, most), Value::String(text)) => {
+            (MemberShape::Text(least, most), Value::String(text)) => {
                 let length = text.chars().count();
-                self.bounds(length, least, most, (at, value), "character");
+                self.check_bounds(length, least, most, (at, value), "character");
             }
-            (Shape::Int(low, high), Value::Number(number)) => match number.as_i64() {
+            (MemberShape::Int(low, high), Value::Number(number)) => match number.as_i64() {
                 Some(number) if number < low => {
-                    self.tell(
+                    self.report_problem(
                         at,
                         Some(value),
                         format_args!("must have a minimum value of {low}"),
                     );
                 }
                 Some(number) if number > high => {
-                    self.tell(
+                    self.report_problem(
                         at,
                         Some(value),
                         format_args!("must have a maximum value of {high}"),
                     );
                 }
                 Some(_) => {}
-                None => self.tell(at, Some(value), "number found, integer expected"),
+                None => self.report_problem(at, Some(value), "number found, integer expected"),
             },
-            (Shape::OneOf(words), Value::String(text)) => {
+            (MemberShape::OneOf(words), Value::String(text)) => {
                 if !words.contains(&text.as_str()) {
                     let words = words.join(", ");
                     let why = format!("does not have a value in the enumeration [{words}]");
-                    self.tell(at, Some(value), why);
+                    self.report_problem(at, Some(value), why);
                 }
             }
-            (Shape::Object(members), Value::Object(object)) => self.object(members, object, at),
-            (Shape::Array(shape, least, most), Value::Array(items)) => {
-                self.bounds(items.len(), least, most, (at, value), "item");
+            (MemberShape::Object(members), Value::Object(object)) => {
+                self.check_members(members, object, at)
+            }
+            (MemberShape::Array(shape, least, most), Value::Array(items)) => {
+                self.check_bounds(items.len(), least, most, (at, value), "item");
                 for (place, item) in items.iter().enumerate().take(most) {
-                    let path = Path {
+                    let path = MemberPath {
                         parent: Some(&at),
-                        step: Step::Place(place),
+                        step: MemberPathStep::Index(place),
                     };
-                    self.value(*shape, item, path);
+                    self.check_value(*shape, item, path);
                 }
             }
             (shape, _) => {
-                let (found, expected) = (kind(value), shape.kind());
-                self.tell(
+                let (found, expected) = (json_type_name(value), shape.expected_type());
+                self.report_problem(
                     at,
                     Some(value),
                     format_args!("{found} found, {expected} expected"),
@@ -187,12 +202,12 @@ impl Check {
         }
     }
 
-    fn bounds(
+    fn check_bounds(
         &mut self,
         count: usize,
         least: usize,
         most: usize,
-        (at, value): (Path<'_>, &Value),
+        (at, value): (MemberPath<'_>, &Value),
         of: &str,
     ) {
         let bound = match count {
@@ -201,7 +216,7 @@ impl Check {
             _ => return,
         };
         let (which, bound) = bound;
-        self.tell(
+        self.report_problem(
             at,
             Some(value),
             format_args!("must have a {which} of {bound} {of}s"),
@@ -210,11 +225,11 @@ impl Check {
 }
 
 /// Whether a member stands there under both of its names and this is the second one.
-fn is_second(word: VocabularyWord, name: &str, object: &Map<String, Value>) -> bool {
+fn is_duplicate_spelling(word: VocabularyWord, name: &str, object: &Map<String, Value>) -> bool {
     word.detect_vocabulary(name) == Some(Vocabulary::Tweet) && object.contains_key(word.post)
 }
 
-const fn kind(value: &Value) -> &'static str {
+const fn json_type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -225,8 +240,8 @@ const fn kind(value: &Value) -> &'static str {
     }
 }
 
-impl Shape {
-    const fn kind(self) -> &'static str {
+impl MemberShape {
+    const fn expected_type(self) -> &'static str {
         match self {
             Self::Id | Self::Text(..) | Self::OneOf(_) => "string",
             Self::Bool => "boolean",

@@ -1,11 +1,11 @@
 use base::{Refusal, Vocabulary, VocabularyWord};
 use bytes::Bytes;
 
-use super::{ContentType, read};
-use crate::endpoint::{Body, Endpoint, Member, Shape};
+use super::{BodyContentType, parse_body};
+use crate::endpoint::{BodyMember, BodySpec, Endpoint, MemberShape};
 
-const fn member(name: VocabularyWord, required: bool, shape: Shape) -> Member {
-    Member {
+const fn member(name: VocabularyWord, required: bool, shape: MemberShape) -> BodyMember {
+    BodyMember {
         name,
         required,
         shape,
@@ -13,57 +13,66 @@ const fn member(name: VocabularyWord, required: bool, shape: Shape) -> Member {
 }
 
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
-const POLL: &[Member] = &[
+const POLL: &[BodyMember] = &[
     member(
         VocabularyWord::same_in_both("options"),
         true,
-        Shape::Array(&Shape::Text(1, 25), 2, 4),
+        MemberShape::Array(&MemberShape::Text(1, 25), 2, 4),
     ),
     member(
         VocabularyWord::same_in_both("duration_minutes"),
         true,
-        Shape::Int(5, 10_080),
+        MemberShape::Int(5, 10_080),
     ),
 ];
-static LIKE: Endpoint = Endpoint::new("like", "POST", "/like").body(Body::Json(&[
-    member(POST_ID, true, Shape::Id),
+static LIKE: Endpoint = Endpoint::new("like", "POST", "/like").body(BodySpec::Json(&[
+    member(POST_ID, true, MemberShape::Id),
     member(
         VocabularyWord::same_in_both("text"),
         false,
-        Shape::Text(1, 10),
+        MemberShape::Text(1, 10),
     ),
-    member(VocabularyWord::same_in_both("hidden"), false, Shape::Bool),
+    member(
+        VocabularyWord::same_in_both("hidden"),
+        false,
+        MemberShape::Bool,
+    ),
     member(
         VocabularyWord::same_in_both("poll"),
         false,
-        Shape::Object(POLL),
+        MemberShape::Object(POLL),
     ),
     member(
         VocabularyWord::same_in_both("settings"),
         false,
-        Shape::OneOf(&["a", "b"]),
+        MemberShape::OneOf(&["a", "b"]),
     ),
 ]));
-static TOKEN: Endpoint = Endpoint::new("token", "POST", "/token").body(Body::Form(&[
+static TOKEN: Endpoint = Endpoint::new("token", "POST", "/token").body(BodySpec::Form(&[
     member(
         VocabularyWord::same_in_both("grant_type"),
         true,
-        Shape::Text(1, 100),
+        MemberShape::Text(1, 100),
     ),
     member(
         VocabularyWord::same_in_both("client_id"),
         false,
-        Shape::Text(1, 20),
+        MemberShape::Text(1, 20),
     ),
 ]));
-static FREE: Endpoint = Endpoint::new("free", "POST", "/free").body(Body::Json(&[member(
+static FREE: Endpoint = Endpoint::new("free", "POST", "/free").body(BodySpec::Json(&[member(
     VocabularyWord::same_in_both("text"),
     false,
-    Shape::Text(0, 10),
+    MemberShape::Text(0, 10),
 )]));
 
-fn json(text: impl Into<Bytes>) -> Result<super::Read, Refusal> {
-    read(&LIKE, ContentType::Json, &text.into(), Vocabulary::Tweet)
+fn json(text: impl Into<Bytes>) -> Result<super::ParsedBody, Refusal> {
+    parse_body(
+        &LIKE,
+        BodyContentType::Json,
+        &text.into(),
+        Vocabulary::Tweet,
+    )
 }
 
 fn messages(text: impl Into<Bytes>) -> String {
@@ -81,34 +90,34 @@ fn messages(text: impl Into<Bytes>) -> String {
 #[test]
 fn a_good_body_is_read_in_either_vocabulary() {
     let body = json(r#"{"tweet_id":"20","text":"é","hidden":true}"#).unwrap();
-    assert_eq!(body.members().id::<()>(POST_ID).unwrap().get(), 20);
+    assert_eq!(body.members().required_id::<()>(POST_ID).unwrap().get(), 20);
     assert_eq!(
         body.members()
-            .text(VocabularyWord::same_in_both("text"))
+            .required_text(VocabularyWord::same_in_both("text"))
             .unwrap(),
         "é"
     );
     assert_eq!(
         body.members()
-            .bool_if(VocabularyWord::same_in_both("hidden")),
+            .optional_bool(VocabularyWord::same_in_both("hidden")),
         Some(true)
     );
-    assert_eq!(body.members().spelled(POST_ID), "tweet_id");
-    assert_eq!(body.betrayed, Some(Vocabulary::Tweet));
+    assert_eq!(body.members().name_used(POST_ID), "tweet_id");
+    assert_eq!(body.vocabulary_hint, Some(Vocabulary::Tweet));
     let body =
         json(r#"{"post_id":"21","poll":{"options":["x","y"],"duration_minutes":5}}"#).unwrap();
-    assert_eq!(body.betrayed, Some(Vocabulary::Post));
+    assert_eq!(body.vocabulary_hint, Some(Vocabulary::Post));
     let poll = body
         .members()
-        .object(VocabularyWord::same_in_both("poll"))
+        .optional_object(VocabularyWord::same_in_both("poll"))
         .unwrap();
     assert_eq!(
-        poll.texts(VocabularyWord::same_in_both("options"))
+        poll.text_array(VocabularyWord::same_in_both("options"))
             .collect::<Vec<_>>(),
         ["x", "y"]
     );
     assert_eq!(
-        poll.int(VocabularyWord::same_in_both("duration_minutes"))
+        poll.required_int(VocabularyWord::same_in_both("duration_minutes"))
             .unwrap(),
         5
     );
@@ -197,12 +206,12 @@ fn json_is_read_strictly() {
 #[test]
 fn an_empty_body_is_an_empty_object() {
     for kind in [
-        ContentType::Absent,
-        ContentType::Json,
-        ContentType::Form,
-        ContentType::Other,
+        BodyContentType::Absent,
+        BodyContentType::Json,
+        BodyContentType::Form,
+        BodyContentType::Other,
     ] {
-        assert!(read(&FREE, kind, &Bytes::new(), Vocabulary::Post).is_ok());
+        assert!(parse_body(&FREE, kind, &Bytes::new(), Vocabulary::Post).is_ok());
     }
     assert_eq!(
         messages(""),
@@ -213,8 +222,12 @@ fn an_empty_body_is_an_empty_object() {
 #[test]
 fn another_content_type_is_not_read() {
     let body = Bytes::from_static(b"{}");
-    for kind in [ContentType::Absent, ContentType::Form, ContentType::Other] {
-        let refused = read(&FREE, kind, &body, Vocabulary::Post).unwrap_err();
+    for kind in [
+        BodyContentType::Absent,
+        BodyContentType::Form,
+        BodyContentType::Other,
+    ] {
+        let refused = parse_body(&FREE, kind, &body, Vocabulary::Post).unwrap_err();
         assert_eq!(
             refused,
             Refusal::UnsupportedMediaType {
@@ -227,9 +240,9 @@ fn another_content_type_is_not_read() {
 #[test]
 fn a_form_may_hold_more_but_nothing_twice() {
     let form = |text: &'static str| {
-        read(
+        parse_body(
             &TOKEN,
-            ContentType::Form,
+            BodyContentType::Form,
             &Bytes::from_static(text.as_bytes()),
             Vocabulary::Post,
         )
@@ -238,7 +251,7 @@ fn a_form_may_hold_more_but_nothing_twice() {
     assert_eq!(
         read_form
             .members()
-            .text(VocabularyWord::same_in_both("grant_type"))
+            .required_text(VocabularyWord::same_in_both("grant_type"))
             .unwrap(),
         "client_credentials"
     );
@@ -249,5 +262,5 @@ fn a_form_may_hold_more_but_nothing_twice() {
     let secret = told("grant_type=a&client_id=0123456789abcdefghijkl");
     assert!(!secret.contains("0123456789abc"), "{secret}");
     let body = Bytes::from_static(br#"{"grant_type":"refresh_token","n":5}"#);
-    assert!(read(&TOKEN, ContentType::Json, &body, Vocabulary::Post).is_ok());
+    assert!(parse_body(&TOKEN, BodyContentType::Json, &body, Vocabulary::Post).is_ok());
 }

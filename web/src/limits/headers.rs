@@ -3,7 +3,7 @@
 use base::clock::wall_time;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{Figures, Standing};
+use super::{RateLimitStatus, WindowStatus};
 
 const LIMIT: HeaderName = HeaderName::from_static("x-rate-limit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-rate-limit-remaining");
@@ -19,10 +19,10 @@ const ACCOUNT_LIMIT: HeaderName = HeaderName::from_static("x-account-rate-limit-
 const ACCOUNT_REMAINING: HeaderName = HeaderName::from_static("x-account-rate-limit-remaining");
 const ACCOUNT_RESET: HeaderName = HeaderName::from_static("x-account-rate-limit-reset");
 
-impl Standing {
+impl RateLimitStatus {
     /// Writes the figures of an advertising account.
-    pub fn write_of_account(&self, headers: &mut HeaderMap) {
-        if let Some(figures) = self.shown {
+    pub fn write_account_headers(&self, headers: &mut HeaderMap) {
+        if let Some(figures) = self.common {
             headers.insert(ACCOUNT_LIMIT, HeaderValue::from(figures.limit));
             headers.insert(ACCOUNT_REMAINING, HeaderValue::from(figures.remaining));
             headers.insert(ACCOUNT_RESET, HeaderValue::from(figures.reset));
@@ -30,25 +30,27 @@ impl Standing {
     }
 
     /// Seconds until it may be tried again, if a window is spent; at least one.
-    pub fn wait(&self) -> Option<i64> {
-        let windows = [self.shown, self.day].into_iter().flatten();
+    pub fn retry_after_seconds(&self) -> Option<i64> {
+        let windows = [self.common, self.day].into_iter().flatten();
         let spent = windows.filter(|figures| figures.remaining == 0);
         let reset = spent.map(|figures| figures.reset).max()?;
         Some((reset - wall_time().ms().div_euclid(1000)).max(1))
     }
 
     /// Writes the figures into an answer's headers.
-    pub fn write(&self, headers: &mut HeaderMap) {
-        let mut put = |[limit, remaining, reset]: [HeaderName; 3], figures: Figures| {
+    pub fn write_headers(&self, headers: &mut HeaderMap) {
+        let mut put = |[limit, remaining, reset]: [HeaderName; 3], figures: WindowStatus| {
             headers.insert(limit, HeaderValue::from(figures.limit));
             headers.insert(remaining, HeaderValue::from(figures.remaining));
             headers.insert(reset, HeaderValue::from(figures.reset));
         };
-        if let Some(figures) = self.shown {
+        if let Some(figures) = self.common {
             put([LIMIT, REMAINING, RESET], figures);
         }
         match self.day {
-            Some(figures) if self.of_user => put([USER_LIMIT, USER_REMAINING, USER_RESET], figures),
+            Some(figures) if self.is_user_limit => {
+                put([USER_LIMIT, USER_REMAINING, USER_RESET], figures)
+            }
             Some(figures) => put([APP_LIMIT, APP_REMAINING, APP_RESET], figures),
             None => {}
         }

@@ -2,10 +2,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::Time;
 
-use super::{Counter, DAY, Limiter, Mode, Pool, Quota, SHARDS};
-use crate::endpoint::{Shared, Window, day, quarter};
+use super::{
+    DAY_SECONDS, LimitCounter, RateLimitMode, RateLimitSubject, RateLimiter, RateQuota, SHARDS,
+};
+use crate::endpoint::{RateWindow, SharedWindow, per_day, per_quarter_hour};
 
-const ME: Pool = Pool::User(1, 2);
+const ME: RateLimitSubject = RateLimitSubject::User(1, 2);
 
 fn at(seconds: i64) -> Time {
     Time::from_ms(seconds * 1000 + 250)
@@ -13,15 +15,15 @@ fn at(seconds: i64) -> Time {
 
 #[test]
 fn a_window_starts_with_its_first_call() {
-    let limiter = Limiter::new(Mode::Table, 1024);
-    let windows = [quarter(2)];
+    let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
+    let windows = [per_quarter_hour(2)];
     let call = |seconds| limiter.count(ME, 0, &windows, at(seconds));
-    assert_eq!(call(1_000).shown.unwrap().remaining, 1);
+    assert_eq!(call(1_000).common.unwrap().remaining, 1);
     assert!(call(1_800).allowed);
     let refused = call(1_899);
     assert!(!refused.allowed);
-    assert_eq!(refused.shown.unwrap().remaining, 0);
-    let reset = refused.shown.unwrap().reset;
+    assert_eq!(refused.common.unwrap().remaining, 0);
+    let reset = refused.common.unwrap().reset;
     assert_eq!(reset, 1_901);
     assert!(
         !limiter
@@ -37,14 +39,14 @@ fn a_window_starts_with_its_first_call() {
 
 #[test]
 fn nothing_is_counted_where_one_window_is_used_up() {
-    let limiter = Limiter::new(Mode::Table, 1024);
+    let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
     let windows = [
-        Window {
+        RateWindow {
             calls: 1,
             seconds: 1,
         },
-        quarter(3),
-        day(100),
+        per_quarter_hour(3),
+        per_day(100),
     ];
     let mut allowed = 0;
     for tenth in 0..25 {
@@ -55,16 +57,21 @@ fn nothing_is_counted_where_one_window_is_used_up() {
     let now = Time::from_ms(1_005_000);
     let refused = limiter.count(ME, 0, &windows, now);
     assert!(!refused.allowed);
-    assert_eq!(refused.shown.unwrap().limit, 3);
+    assert_eq!(refused.common.unwrap().limit, 3);
     assert_eq!(refused.day.unwrap().remaining, 97);
-    assert_eq!(refused.day.unwrap().reset, 1_000 + i64::from(DAY));
+    assert_eq!(refused.day.unwrap().reset, 1_000 + i64::from(DAY_SECONDS));
 }
 
 #[test]
 fn pools_do_not_drain_each_other() {
-    let limiter = Limiter::new(Mode::Table, 1024);
-    let windows = [quarter(1)];
-    let pools = [ME, Pool::User(1, 3), Pool::User(2, 2), Pool::App(1)];
+    let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
+    let windows = [per_quarter_hour(1)];
+    let pools = [
+        ME,
+        RateLimitSubject::User(1, 3),
+        RateLimitSubject::User(2, 2),
+        RateLimitSubject::App(1),
+    ];
     for pool in pools {
         assert!(limiter.count(pool, 0, &windows, at(1)).allowed);
         assert!(limiter.count(pool, 1, &windows, at(1)).allowed);
@@ -74,8 +81,8 @@ fn pools_do_not_drain_each_other() {
 
 #[test]
 fn a_race_lets_exactly_the_limit_through() {
-    let limiter = Limiter::new(Mode::Table, 1024);
-    let (windows, allowed) = ([quarter(137), day(10_000)], AtomicU32::new(0));
+    let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
+    let (windows, allowed) = ([per_quarter_hour(137), per_day(10_000)], AtomicU32::new(0));
     let ten_calls = || {
         let calls = (0..10).map(|_| limiter.count(ME, 0, &windows, at(5)).allowed);
         let let_through = calls.map(u32::from).sum();
@@ -89,72 +96,102 @@ fn a_race_lets_exactly_the_limit_through() {
 
 #[test]
 fn memory_is_bounded() {
-    let limiter = Limiter::new(Mode::Table, SHARDS * 64);
+    let limiter = RateLimiter::new(RateLimitMode::Table, SHARDS * 64);
     for user in 0..200_000 {
-        limiter.count(Pool::User(1, user), 0, &[quarter(1)], at(5));
+        limiter.count(
+            RateLimitSubject::User(1, user),
+            0,
+            &[per_quarter_hour(1)],
+            at(5),
+        );
     }
-    assert!(limiter.held() <= SHARDS * 64, "{}", limiter.held());
+    assert!(
+        limiter.tracked_keys() <= SHARDS * 64,
+        "{}",
+        limiter.tracked_keys()
+    );
     for user in 0..1_000 {
-        limiter.count(Pool::User(2, user), 0, &[quarter(1)], at(2_000));
+        limiter.count(
+            RateLimitSubject::User(2, user),
+            0,
+            &[per_quarter_hour(1)],
+            at(2_000),
+        );
     }
     assert!(
         !limiter
-            .count(Pool::User(2, 1), 0, &[quarter(1)], at(2_001))
+            .count(
+                RateLimitSubject::User(2, 1),
+                0,
+                &[per_quarter_hour(1)],
+                at(2_001)
+            )
             .allowed
     );
 }
 
 #[test]
 fn the_mode_scales_or_only_shows() {
-    let scaled = Limiter::new(Mode::Scale(3), 1024);
+    let scaled = RateLimiter::new(RateLimitMode::Scale(3), 1024);
     let allowed = (0..10)
-        .filter(|_| scaled.count(ME, 0, &[quarter(2)], at(1)).allowed)
+        .filter(|_| scaled.count(ME, 0, &[per_quarter_hour(2)], at(1)).allowed)
         .count();
     assert_eq!(allowed, 6);
-    let off = Limiter::new(Mode::Off, 1024);
+    let off = RateLimiter::new(RateLimitMode::Off, 1024);
     for _ in 0..10 {
-        let figures = off.count(ME, 0, &[quarter(2)], at(1)).shown.unwrap();
+        let figures = off
+            .count(ME, 0, &[per_quarter_hour(2)], at(1))
+            .common
+            .unwrap();
         assert_eq!((figures.limit, figures.remaining), (2, 2));
     }
-    assert_eq!(off.held(), 0);
+    assert_eq!(off.tracked_keys(), 0);
 }
 
 #[test]
 fn a_clock_set_back_does_not_freeze_a_window() {
-    let limiter = Limiter::new(Mode::Table, 1024);
-    assert!(limiter.count(ME, 0, &[quarter(1)], at(100_000)).allowed);
-    assert!(limiter.count(ME, 0, &[quarter(1)], at(50_000)).allowed);
+    let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
+    assert!(
+        limiter
+            .count(ME, 0, &[per_quarter_hour(1)], at(100_000))
+            .allowed
+    );
+    assert!(
+        limiter
+            .count(ME, 0, &[per_quarter_hour(1)], at(50_000))
+            .allowed
+    );
 }
 
 #[test]
 fn operations_draw_from_one_window() {
-    static THREE: Shared = Shared {
+    static THREE: SharedWindow = SharedWindow {
         name: "three",
-        window: Window {
+        window: RateWindow {
             calls: 3,
             seconds: 10_800,
         },
     };
-    let limiter = Limiter::new(Mode::Table, 1024);
+    let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
     let call = |pool, operation, seconds| {
-        let windows = &[quarter(2)][..];
+        let windows = &[per_quarter_hour(2)][..];
         let shared = Some(&THREE);
-        limiter.count(pool, operation, Quota { windows, shared }, at(seconds))
+        limiter.count(pool, operation, RateQuota { windows, shared }, at(seconds))
     };
     assert!(call(ME, 0, 1).allowed && call(ME, 0, 2).allowed);
     // What the operation's own window refuses is not taken from the other.
-    assert_eq!(call(ME, 0, 3).shown.unwrap().limit, 2);
-    assert_eq!(call(ME, 1, 4).shown.unwrap().remaining, 1);
+    assert_eq!(call(ME, 0, 3).common.unwrap().limit, 2);
+    assert_eq!(call(ME, 1, 4).common.unwrap().remaining, 1);
     let refused = call(ME, 1, 5);
     assert!(!refused.allowed);
-    let shown = refused.shown.unwrap();
+    let shown = refused.common.unwrap();
     assert_eq!((shown.limit, shown.remaining, shown.reset), (3, 0, 10_802));
     assert!(!call(ME, 2, 2_000).allowed);
-    assert!(call(Pool::User(1, 3), 1, 6).allowed);
-    let counted = limiter.of_app(1, |_, _| &[], at(7));
+    assert!(call(RateLimitSubject::User(1, 3), 1, 6).allowed);
+    let counted = limiter.app_usage(1, |_, _| &[], at(7));
     let mut shared: Vec<_> = counted.iter().map(|one| (one.counter, one.used)).collect();
     shared.sort_by_key(|(_, used)| *used);
-    let three = Counter::Shared(&THREE);
+    let three = LimitCounter::Shared(&THREE);
     assert_eq!(shared, [(three, 1), (three, 3)]);
     assert!(call(ME, 2, 10_802).allowed);
 }

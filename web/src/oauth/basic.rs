@@ -8,33 +8,33 @@ use http::header::AUTHORIZATION;
 
 /// What of Basic credentials came.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Basic {
+pub(crate) enum BasicCredentials {
     /// None at all.
     Absent,
     /// Something that is none.
-    Garbled,
+    Malformed,
     /// Key and secret.
     Pair(String, String),
 }
 
 /// Basic credentials, whose halves are each percent-encoded.
-pub(crate) fn basic(headers: &HeaderMap) -> Basic {
+pub(crate) fn parse_basic_credentials(headers: &HeaderMap) -> BasicCredentials {
     let header = headers
         .get(AUTHORIZATION)
         .and_then(|header| header.to_str().ok());
     let parts = header.and_then(|header| header.split_once(' '));
     let Some((_, coded)) = parts.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic")) else {
-        return Basic::Absent;
+        return BasicCredentials::Absent;
     };
     let pair = || {
         let plain = String::from_utf8(STANDARD.decode(coded.trim()).ok()?).ok()?;
         let (key, secret) = plain.split_once(':')?;
-        Some(Basic::Pair(
+        Some(BasicCredentials::Pair(
             decode(key).ok()?.into_owned(),
             decode(secret).ok()?.into_owned(),
         ))
     };
-    pair().unwrap_or(Basic::Garbled)
+    pair().unwrap_or(BasicCredentials::Malformed)
 }
 
 #[cfg(test)]
@@ -43,12 +43,12 @@ mod tests {
     use base64::engine::general_purpose::STANDARD;
     use http::{HeaderMap, HeaderValue};
 
-    use super::{Basic, basic};
+    use super::{BasicCredentials, parse_basic_credentials};
 
-    fn read(header: &str) -> Basic {
+    fn read(header: &str) -> BasicCredentials {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", HeaderValue::from_str(header).unwrap());
-        basic(&headers)
+        parse_basic_credentials(&headers)
     }
 
     #[test]
@@ -56,9 +56,9 @@ mod tests {
         let coded = format!("basic {}", STANDARD.encode("a%2Bb:c:d"));
         assert_eq!(
             read(&coded),
-            Basic::Pair("a+b".to_owned(), "c:d".to_owned())
+            BasicCredentials::Pair("a+b".to_owned(), "c:d".to_owned())
         );
-        assert_eq!(read("Basic ???"), Basic::Garbled);
-        assert_eq!(read("Bearer abc"), Basic::Absent);
+        assert_eq!(read("Basic ???"), BasicCredentials::Malformed);
+        assert_eq!(read("Bearer abc"), BasicCredentials::Absent);
     }
 }

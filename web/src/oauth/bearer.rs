@@ -6,68 +6,73 @@ use network::bearer;
 use serde_json::json;
 use store::apps::App;
 
-use super::basic::{Basic, basic};
-use crate::call::Call;
-use crate::endpoint::{Pending, Window, quarter};
-use crate::limits::Pool;
+use super::basic::{BasicCredentials, parse_basic_credentials};
+use crate::endpoint::{HandlerFuture, RateWindow, per_quarter_hour};
+use crate::limits::RateLimitSubject;
+use crate::request_context::RequestContext;
 
 /// Beyond this an app asks too often (spec §5.5; the figure is ours, contract §4).
-const ISSUES: &[Window] = &[quarter(50)];
+const ISSUE_WINDOWS: &[RateWindow] = &[per_quarter_hour(50)];
 
 /// `POST /oauth2/token`.
-pub(crate) fn issue(call: Call) -> Pending {
+pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let grant = call
             .body()
-            .text_if(VocabularyWord::same_in_both("grant_type"))
-            .or(call.text("grant_type"));
+            .optional_text(VocabularyWord::same_in_both("grant_type"))
+            .or(call.query_text("grant_type"));
         if grant != Some("client_credentials") {
             return Err(Refusal::AppOnlyTokenRefused.into());
         }
-        let app = basic_app(&call)
+        let app = load_basic_app(&call)
             .await?
             .ok_or(Refusal::AppOnlyTokenRefused)?;
         let id = app.id;
         if !call
-            .home
-            .bearers
-            .count(Pool::App(id.get()), 0, ISSUES, base::clock::wall_time())
+            .state
+            .bearer_limiter
+            .count(
+                RateLimitSubject::App(id.get()),
+                0,
+                ISSUE_WINDOWS,
+                base::clock::wall_time(),
+            )
             .allowed
         {
             return Err(Refusal::AppOnlyTokenRefused.into());
         }
         let token = call.write(move |tx| bearer::issue(tx, id)).await?;
-        call.say_whole(&json!({"token_type": "bearer", "access_token": token.expose_secret()}))
+        call.respond_json(&json!({"token_type": "bearer", "access_token": token.expose_secret()}))
     })
 }
 
 /// `POST /oauth2/invalidate_token`: signed by the owner, or with the app's own key and secret.
-pub(crate) fn invalidate(call: Call) -> Pending {
+pub(crate) fn invalidate(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call
             .body()
-            .text_if(VocabularyWord::same_in_both("access_token"))
-            .or(call.text("access_token"));
+            .optional_text(VocabularyWord::same_in_both("access_token"))
+            .or(call.query_text("access_token"));
         let token = token.ok_or(Refusal::AppOnlyTokenRefused)?.to_owned();
-        let (app, user) = match basic_app(&call).await? {
+        let (app, user) = match load_basic_app(&call).await? {
             Some(app) => (app, None),
-            None => signed_owner(&call).await?,
+            None => load_signed_owner(&call).await?,
         };
         let by = AuditActor {
             user,
-            address: call.address(),
+            address: call.client_address(),
             ..AuditActor::default()
         };
         let gone = call
             .write(move |tx| bearer::invalidate(tx, &app, &by, &token))
             .await?;
-        call.say_whole(&json!({"access_token": gone.expose_secret()}))
+        call.respond_json(&json!({"access_token": gone.expose_secret()}))
     })
 }
 
-async fn signed_owner(call: &Call) -> Result<(App, Option<base::UserId>), Error> {
+async fn load_signed_owner(call: &RequestContext) -> Result<(App, Option<base::UserId>), Error> {
     let signed = call
-        .home
+        .state
         .authenticator
         .verify_signed_request(call.auth_request())
         .await?;
@@ -78,11 +83,11 @@ async fn signed_owner(call: &Call) -> Result<(App, Option<base::UserId>), Error>
 }
 
 /// The app whose key and secret came as Basic credentials; none when others came, or none.
-async fn basic_app(call: &Call) -> Result<Option<App>, Error> {
-    let (key, secret) = match basic(&call.head().headers) {
-        Basic::Absent => return Ok(None),
-        Basic::Garbled => return Err(Refusal::AppOnlyTokenRefused.into()),
-        Basic::Pair(key, secret) => (key, secret),
+async fn load_basic_app(call: &RequestContext) -> Result<Option<App>, Error> {
+    let (key, secret) = match parse_basic_credentials(&call.head().headers) {
+        BasicCredentials::Absent => return Ok(None),
+        BasicCredentials::Malformed => return Err(Refusal::AppOnlyTokenRefused.into()),
+        BasicCredentials::Pair(key, secret) => (key, secret),
     };
     call.read(move |tx| bearer::authenticate_app(tx, &key, &secret))
         .await

@@ -6,43 +6,46 @@ use network::audit::AuditActor;
 use network::{tokens, users};
 use serde_json::json;
 
-use crate::call::Call;
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// `POST /1.1/oauth/invalidate_token`: revokes the token that the request is signed with.
-pub(crate) fn invalidate(call: Call) -> Pending {
+pub(crate) fn invalidate_token(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (caller, user) = (call.caller()?, call.user()?);
+        let (caller, user) = (call.require_caller()?, call.require_user()?);
         let (app, permission) = (caller.app_id, caller.permission);
-        let by = AuditActor::user(user, &call.address());
+        let by = AuditActor::user(user, &call.client_address());
         let gone = call
             .write(move |tx| tokens::revoke_user_token(tx, &by, app, permission))
             .await?;
-        call.say_whole(&json!({ "access_token": gone.expose_secret() }))
+        call.respond_json(&json!({ "access_token": gone.expose_secret() }))
     })
 }
 
 /// `GET /1.1/account/verify_credentials.json`: who the request is signed for. The address is told to
 /// apps that may ask for it, once it was confirmed.
-pub(crate) fn verify(call: Call) -> Pending {
+pub(crate) fn verify_credentials(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (caller, user) = (call.caller()?, call.user()?);
+        let (caller, user) = (call.require_caller()?, call.require_user()?);
         let wanted = matches!(
-            call.text("include_email"),
+            call.query_text("include_email"),
             Some("true" | "True" | "t" | "1")
         );
         let email = wanted && caller.app.request_email;
         let found = call.read(move |tx| users::find_active(tx, user)).await?;
-        call.say_whole(&view::legacy_user_json(&found, email))
+        call.respond_json(&view::legacy_user_json(&found, email))
     })
 }
 
 /// `GET /1.1/users/show.json`: the user with an id or a name. Clients of the advertising interface
 /// find out by it as whom a post is to be written.
-pub(crate) fn show(call: Call) -> Pending {
+pub(crate) fn show_user(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let id = call.id("user_id");
-        let name = call.text("screen_name").unwrap_or_default().to_owned();
+        let id = call.query_id("user_id");
+        let name = call
+            .query_text("screen_name")
+            .unwrap_or_default()
+            .to_owned();
         if id.is_none() && name.is_empty() {
             return Err(Refusal::missing_parameter("user_id").into());
         }
@@ -54,6 +57,6 @@ pub(crate) fn show(call: Call) -> Pending {
             let unknown = || Refusal::NotFound(ResourceRef::new("user", "screen_name", &name));
             users::find_target(tx, named.ok_or_else(unknown)?, "user_id")
         });
-        call.say_whole(&view::legacy_user_json(&found.await?, false))
+        call.respond_json(&view::legacy_user_json(&found.await?, false))
     })
 }

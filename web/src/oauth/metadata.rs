@@ -4,25 +4,25 @@ use base::Scope;
 use base::{Error, Refusal};
 use serde_json::json;
 
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 /// `GET /.well-known/oauth-authorization-server`.
-pub(crate) fn document(call: Call) -> Pending {
-    Box::pin(async move { describe(&call) })
+pub(crate) fn document(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { describe_server(&call) })
 }
 
-fn describe(call: &Call) -> Result<Reply, Error> {
+fn describe_server(call: &RequestContext) -> Result<HttpReply, Error> {
     let issuer = call
-        .home
-        .rules
+        .state
+        .oauth_settings
         .issuer
         .as_deref()
         .ok_or(Refusal::RouteNotFound)?;
     let base = issuer.trim_end_matches('/');
     let scopes: Vec<_> = Scope::ALL.iter().map(|scope| scope.name()).collect();
     let methods = ["client_secret_basic", "client_secret_post", "none"];
-    call.say_whole(&json!({
+    call.respond_json(&json!({
         "issuer": issuer,
         "authorization_endpoint": format!("{base}/i/oauth2/authorize"),
         "token_endpoint": format!("{base}/2/oauth2/token"),

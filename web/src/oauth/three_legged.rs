@@ -6,21 +6,23 @@ use base::{Error, Refusal, VocabularyWord};
 use network::apps::{Permission, VerifiedRequest};
 use network::oauth1_flow;
 
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 /// `POST /oauth/request_token`, signed with the app's key alone.
-pub(crate) fn request(call: Call) -> Pending {
+pub(crate) fn request_token(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let VerifiedRequest { app, presented, .. } = signed(&call).await?;
-        let callback = presented.callback.or_else(|| told(&call, "oauth_callback"));
+        let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
+        let callback = presented
+            .callback
+            .or_else(|| read_parameter(&call, "oauth_callback"));
         let callback = callback.unwrap_or_default();
-        let level = level(&call)?;
-        let ports = call.home.rules.ports;
+        let level = requested_permission(&call)?;
+        let ports = call.state.oauth_settings.ports;
         let pair = call
             .write(move |tx| oauth1_flow::issue_request_token(tx, &app, &callback, level, ports))
             .await?;
-        Ok(form(&[
+        Ok(form_reply(&[
             ("oauth_token", pair.token.expose_secret()),
             ("oauth_token_secret", pair.secret.expose_secret()),
             ("oauth_callback_confirmed", "true"),
@@ -29,16 +31,18 @@ pub(crate) fn request(call: Call) -> Pending {
 }
 
 /// `POST /oauth/access_token`, signed with the request token.
-pub(crate) fn access(call: Call) -> Pending {
+pub(crate) fn access_token(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let VerifiedRequest { app, presented, .. } = signed(&call).await?;
+        let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
         let token = presented.token.unwrap_or_default();
-        let verifier = presented.verifier.or_else(|| told(&call, "oauth_verifier"));
+        let verifier = presented
+            .verifier
+            .or_else(|| read_parameter(&call, "oauth_verifier"));
         let verifier = verifier.unwrap_or_default();
         let exchanged =
             call.write(move |tx| oauth1_flow::exchange_request_token(tx, &app, &token, &verifier));
         let access = exchanged.await?.into_result()?;
-        Ok(form(&[
+        Ok(form_reply(&[
             ("oauth_token", access.token.expose_secret()),
             ("oauth_token_secret", access.secret.expose_secret()),
             ("user_id", &access.user_id.to_string()),
@@ -47,7 +51,7 @@ pub(crate) fn access(call: Call) -> Pending {
     })
 }
 
-async fn signed(call: &Call) -> Result<VerifiedRequest, Error> {
+async fn verify_signature(call: &RequestContext) -> Result<VerifiedRequest, Error> {
     let signed = call
         .authenticator()
         .verify_signed_request(call.auth_request())
@@ -56,19 +60,21 @@ async fn signed(call: &Call) -> Result<VerifiedRequest, Error> {
 }
 
 /// A parameter of the query or the form.
-fn told(call: &Call, name: &'static str) -> Option<String> {
-    let of_form = call.body().text_if(VocabularyWord::same_in_both(name));
-    of_form.or_else(|| call.text(name)).map(str::to_owned)
+fn read_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
+    let of_form = call
+        .body()
+        .optional_text(VocabularyWord::same_in_both(name));
+    of_form.or_else(|| call.query_text(name)).map(str::to_owned)
 }
 
 /// A lower level than the app's own, under either of its names.
-fn level(call: &Call) -> Result<Option<Permission>, Error> {
+fn requested_permission(call: &RequestContext) -> Result<Option<Permission>, Error> {
     let body = call.body();
     let names = ["svc_auth_access_type", "x_auth_access_type"];
     let of_form = names
         .into_iter()
-        .find_map(|name| body.text_if(VocabularyWord::same_in_both(name)));
-    match of_form.or_else(|| call.text("svc_auth_access_type")) {
+        .find_map(|name| body.optional_text(VocabularyWord::same_in_both(name)));
+    match of_form.or_else(|| call.query_text("svc_auth_access_type")) {
         None => Ok(None),
         Some("read") => Ok(Some(Permission::Read)),
         Some("write") => Ok(Some(Permission::Write)),
@@ -77,9 +83,9 @@ fn level(call: &Call) -> Result<Option<Permission>, Error> {
 }
 
 /// Pairs in a form's encoding.
-fn form(pairs: &[(&str, &str)]) -> Reply {
+fn form_reply(pairs: &[(&str, &str)]) -> HttpReply {
     let pairs = pairs
         .iter()
         .map(|(name, value)| format!("{name}={}", encode(value)));
-    Reply::form(pairs.collect::<Vec<_>>().join("&"))
+    HttpReply::form(pairs.collect::<Vec<_>>().join("&"))
 }

@@ -7,20 +7,23 @@ use network::oauth2_flow::{
 };
 use serde_json::{Map, Value, json};
 
-use super::basic::{Basic, basic};
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use super::basic::{BasicCredentials, parse_basic_credentials};
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 /// `POST /2/oauth2/token`.
-pub(crate) fn issue(call: Call) -> Pending {
+pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (came, rules) = (credentials(&call)?, call.home.rules.clone());
-        let granted = match told(&call, "grant_type").as_deref() {
+        let (came, rules) = (
+            client_credentials(&call)?,
+            call.state.oauth_settings.clone(),
+        );
+        let granted = match form_parameter(&call, "grant_type").as_deref() {
             Some("authorization_code") => {
                 let exchange = CodeExchangeRequest {
-                    code: told(&call, "code"),
-                    redirect_uri: told(&call, "redirect_uri"),
-                    code_verifier: told(&call, "code_verifier"),
+                    code: form_parameter(&call, "code"),
+                    redirect_uri: form_parameter(&call, "redirect_uri"),
+                    code_verifier: form_parameter(&call, "code_verifier"),
                 };
                 call.write(move |tx| {
                     let client = authenticate_client(tx, &came)?;
@@ -29,7 +32,10 @@ pub(crate) fn issue(call: Call) -> Pending {
                 .await?
             }
             Some("refresh_token") => {
-                let (token, scope) = (told(&call, "refresh_token"), told(&call, "scope"));
+                let (token, scope) = (
+                    form_parameter(&call, "refresh_token"),
+                    form_parameter(&call, "scope"),
+                );
                 call.write(move |tx| {
                     let client = authenticate_client(tx, &came)?;
                     oauth2_flow::refresh_tokens(
@@ -42,27 +48,29 @@ pub(crate) fn issue(call: Call) -> Pending {
                 })
                 .await?
             }
-            Some(_) => return Err(unsupported().into()),
-            None => return Err(missing("grant_type").into()),
+            Some(_) => return Err(unsupported_grant_type().into()),
+            None => return Err(missing_parameter("grant_type").into()),
         };
-        say(&call, &granted.into_result()?)
+        render_token(&call, &granted.into_result()?)
     })
 }
 
 /// `POST /2/oauth2/revoke`.
-pub(crate) fn revoke(call: Call) -> Pending {
+pub(crate) fn revoke(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (came, token) = (credentials(&call)?, told(&call, "token"));
+        let (came, token) = (client_credentials(&call)?, form_parameter(&call, "token"));
         call.write(move |tx| {
             let client = authenticate_client(tx, &came)?;
             oauth2_flow::revoke_token(tx, &client, token.as_deref())
         })
         .await?;
-        Ok(unkept(call.say_whole(&json!({ "revoked": true }))?))
+        Ok(add_no_store(
+            call.respond_json(&json!({ "revoked": true }))?,
+        ))
     })
 }
 
-fn say(call: &Call, granted: &IssuedTokens) -> Result<Reply, Error> {
+fn render_token(call: &RequestContext, granted: &IssuedTokens) -> Result<HttpReply, Error> {
     let mut body = Map::new();
     body.insert("token_type".to_owned(), "bearer".into());
     body.insert("expires_in".to_owned(), granted.expires_in.into());
@@ -74,25 +82,27 @@ fn say(call: &Call, granted: &IssuedTokens) -> Result<Reply, Error> {
     if let Some(refresh) = &granted.refresh {
         body.insert("refresh_token".to_owned(), refresh.expose_secret().into());
     }
-    Ok(unkept(call.say_whole(&Value::Object(body))?))
+    Ok(add_no_store(call.respond_json(&Value::Object(body))?))
 }
 
 /// Tokens are kept by nobody on the way.
-fn unkept(reply: Reply) -> Reply {
+fn add_no_store(reply: HttpReply) -> HttpReply {
     reply.header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
 /// A member of the form, or of a JSON body: released clients send either (clients of both kinds).
-fn told(call: &Call, name: &'static str) -> Option<String> {
-    let told = call.body().text_if(VocabularyWord::same_in_both(name));
+fn form_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
+    let told = call
+        .body()
+        .optional_text(VocabularyWord::same_in_both(name));
     told.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-fn credentials(call: &Call) -> Result<ClientCredentials, Error> {
-    let basic = match basic(&call.head().headers) {
-        Basic::Absent => None,
-        Basic::Pair(id, secret) => Some((id, Secret::new(secret))),
-        Basic::Garbled => {
+fn client_credentials(call: &RequestContext) -> Result<ClientCredentials, Error> {
+    let basic = match parse_basic_credentials(&call.head().headers) {
+        BasicCredentials::Absent => None,
+        BasicCredentials::Pair(id, secret) => Some((id, Secret::new(secret))),
+        BasicCredentials::Malformed => {
             let description = "Missing valid authorization header".into();
             return Err(Refusal::OAuth2 {
                 error: "unauthorized_client",
@@ -101,17 +111,17 @@ fn credentials(call: &Call) -> Result<ClientCredentials, Error> {
             .into());
         }
     };
-    let id = told(call, "client_id");
-    let secret = told(call, "client_secret").map(Secret::new);
+    let id = form_parameter(call, "client_id");
+    let secret = form_parameter(call, "client_secret").map(Secret::new);
     Ok(ClientCredentials {
         basic,
         id,
         secret,
-        address: call.address(),
+        address: call.client_address(),
     })
 }
 
-fn unsupported() -> Refusal {
+fn unsupported_grant_type() -> Refusal {
     let description = "Value passed for the grant type was invalid.".into();
     Refusal::OAuth2 {
         error: "unsupported_grant_type",
@@ -119,7 +129,7 @@ fn unsupported() -> Refusal {
     }
 }
 
-fn missing(parameter: &str) -> Refusal {
+fn missing_parameter(parameter: &str) -> Refusal {
     let description = format!("Missing required parameter [{parameter}].").into();
     Refusal::OAuth2 {
         error: "invalid_request",

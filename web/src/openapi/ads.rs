@@ -6,10 +6,10 @@ use ads::field_kind::FieldKind;
 use ads::operations::OperationParamLocation;
 use serde_json::{Map, Value, json};
 
-use super::schema::array;
+use super::schema::array_schema;
 
 /// The body that an operation takes; none where it takes parameters.
-pub(super) fn body(operation: &ads::AdsOperation) -> Option<Value> {
+pub(super) fn json_body(operation: &ads::AdsOperation) -> Option<Value> {
     if !operation.takes_json() {
         return None;
     }
@@ -32,9 +32,9 @@ pub(super) fn body(operation: &ads::AdsOperation) -> Option<Value> {
                     "params": { "type": "object" },
                 },
             });
-            array(&item, 1, of.max_batch_items)
+            array_schema(&item, 1, of.max_batch_items)
         }
-        _ => members(operation),
+        _ => body_schema(operation),
     };
     let content = json!({ "application/json": { "schema": schema } });
     Some(json!({ "required": true, "content": content }))
@@ -50,13 +50,13 @@ const fn verb_name(verb: ResourceVerb) -> &'static str {
 
 /// The members of a JSON object that is sent. An operation that looks at the whole body by itself
 /// names none.
-fn members(operation: &ads::AdsOperation) -> Value {
+fn body_schema(operation: &ads::AdsOperation) -> Value {
     let sent = operation.params.iter();
     let sent = sent.filter(|param| param.location == OperationParamLocation::Input);
     let mut properties = Map::new();
     let mut required: Vec<&str> = Vec::new();
     for param in sent {
-        properties.insert(param.name.post.to_owned(), value(param.kind));
+        properties.insert(param.name.post.to_owned(), field_schema(param.kind));
         if param.requirement == FieldRequirement::Required {
             required.push(param.name.post);
         }
@@ -72,11 +72,11 @@ fn members(operation: &ads::AdsOperation) -> Value {
 }
 
 /// What an operation answers.
-pub(super) fn answer(operation: &ads::AdsOperation) -> Value {
-    let one = |of: &Resource| json!({ "$ref": format!("#/components/schemas/{}", name(of)) });
+pub(super) fn success_content(operation: &ads::AdsOperation) -> Value {
+    let one = |of: &Resource| json!({ "$ref": format!("#/components/schemas/{}", resource_schema_name(of)) });
     let data = match operation.action {
         OperationAction::Verb(of, ResourceVerb::List) | OperationAction::Batch(of) => {
-            array(&one(of), 0, usize::MAX)
+            array_schema(&one(of), 0, usize::MAX)
         }
         OperationAction::Verb(of, _) => one(of),
         OperationAction::Custom(_) | OperationAction::Reference(_) => json!({}),
@@ -106,7 +106,7 @@ pub(super) fn answer(operation: &ads::AdsOperation) -> Value {
 }
 
 /// The resource whose records an operation answers.
-pub(super) fn resource(operation: &ads::AdsOperation) -> Option<&'static Resource> {
+pub(super) fn response_resource(operation: &ads::AdsOperation) -> Option<&'static Resource> {
     match operation.action {
         OperationAction::Verb(of, _) | OperationAction::Batch(of) => Some(of),
         OperationAction::Custom(_) | OperationAction::Reference(_) => None,
@@ -114,7 +114,7 @@ pub(super) fn resource(operation: &ads::AdsOperation) -> Option<&'static Resourc
 }
 
 /// What its schema is called: `AdsLineItem`.
-pub(super) fn name(of: &Resource) -> String {
+pub(super) fn resource_schema_name(of: &Resource) -> String {
     let words = of.name.split('_').map(|word| {
         let mut letters = word.chars();
         let first = letters.next().map(|letter| letter.to_ascii_uppercase());
@@ -124,35 +124,35 @@ pub(super) fn name(of: &Resource) -> String {
 }
 
 /// The schema of a record. What is worked out for each is not declared, and may be there too.
-pub(super) fn record(of: &Resource) -> Value {
+pub(super) fn resource_schema(of: &Resource) -> Value {
     let mut properties = Map::new();
     if of.render_records.is_none() {
         properties.insert("id".to_owned(), json!({ "type": "string" }));
     }
     for field in of.fields.iter().filter(|field| field.is_shown) {
-        let schema = if may_be_nothing(field) {
-            or_null(value(field.kind))
+        let schema = if is_nullable(field) {
+            make_nullable(field_schema(field.kind))
         } else {
-            value(field.kind)
+            field_schema(field.kind)
         };
         properties.insert(field.name.post.to_owned(), schema);
     }
     for time in ["created_at", "updated_at"] {
-        properties.insert(time.to_owned(), value(FieldKind::Time));
+        properties.insert(time.to_owned(), field_schema(FieldKind::Time));
     }
     if of.shows_deleted {
-        properties.insert("deleted".to_owned(), value(FieldKind::Bool));
+        properties.insert("deleted".to_owned(), field_schema(FieldKind::Bool));
     }
     json!({ "type": "object", "properties": properties })
 }
 
-fn may_be_nothing(field: &FieldSpec) -> bool {
+fn is_nullable(field: &FieldSpec) -> bool {
     field.create != FieldRequirement::Required
         && matches!(field.default_value, DefaultValue::Empty)
         && !field.kind.is_list()
 }
 
-fn or_null(mut schema: Value) -> Value {
+fn make_nullable(mut schema: Value) -> Value {
     let Some(members) = schema.as_object_mut() else {
         return schema;
     };
@@ -166,7 +166,7 @@ fn or_null(mut schema: Value) -> Value {
 }
 
 /// What a field holds, as it is answered; and what it is sent as in JSON.
-fn value(kind: FieldKind) -> Value {
+fn field_schema(kind: FieldKind) -> Value {
     let text = || json!({ "type": "string" });
     match kind {
         FieldKind::Text(_, most) => json!({ "type": "string", "maxLength": most }),
@@ -182,10 +182,10 @@ fn value(kind: FieldKind) -> Value {
             json!({ "type": "string", "enum": words })
         }
         FieldKind::SomeOf(words) => {
-            array(&json!({ "type": "string", "enum": words }), 0, usize::MAX)
+            array_schema(&json!({ "type": "string", "enum": words }), 0, usize::MAX)
         }
         FieldKind::Texts(most, length) => {
-            array(&json!({ "type": "string", "maxLength": length }), 0, most)
+            array_schema(&json!({ "type": "string", "maxLength": length }), 0, most)
         }
         FieldKind::Reference(..)
         | FieldKind::Account
@@ -195,7 +195,7 @@ fn value(kind: FieldKind) -> Value {
         FieldKind::Ids(_, most)
         | FieldKind::Longs(most)
         | FieldKind::MediaKeys(most)
-        | FieldKind::CardUris(most) => array(&text(), 0, most),
+        | FieldKind::CardUris(most) => array_schema(&text(), 0, most),
         FieldKind::Time => json!({ "type": "string", "format": "date-time" }),
         FieldKind::Shape(_) => json!({}),
     }

@@ -4,49 +4,53 @@ use base::VocabularyWord;
 use serde_json::{Map, Value, json};
 use view::{FieldInclusion, JsonFieldType, ObjectKind};
 
-use crate::endpoint::{Kind, Member, Shape};
+use crate::endpoint::{BodyMember, MemberShape, ParamType};
 
 /// What a parameter may hold.
-pub(super) fn kind(kind: Kind) -> Value {
+pub(super) fn param_schema(kind: ParamType) -> Value {
     match kind {
-        Kind::Id => id(),
-        Kind::Ids(least, most) => array(&id(), least, most),
-        Kind::Username => username(),
-        Kind::Usernames(least, most) => array(&username(), least, most),
-        Kind::Int(least, most, default) => {
+        ParamType::Id => id_schema(),
+        ParamType::Ids(least, most) => array_schema(&id_schema(), least, most),
+        ParamType::Username => username_schema(),
+        ParamType::Usernames(least, most) => array_schema(&username_schema(), least, most),
+        ParamType::Int(least, most, default) => {
             json!({ "type": "integer", "minimum": least, "maximum": most, "default": default })
         }
-        Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
-        Kind::SomeOf(words) => array(&json!({ "type": "string", "enum": words }), 1, usize::MAX),
-        Kind::Fields(of) => array(&words(&of.field_names()), 1, usize::MAX),
-        Kind::Expansions(of) => array(&words(&of.expansion_names()), 1, usize::MAX),
-        Kind::Time => json!({ "type": "string", "format": "date-time" }),
-        Kind::PageToken => text(1, usize::MAX),
-        Kind::Bool => json!({ "type": "boolean" }),
-        Kind::Text(least, most) => text(least, most),
-        Kind::Pattern(of) => json!({ "type": "string", "pattern": of.text }),
-        Kind::Patterns(of, least, most) => array(
-            &json!({ "type": "string", "pattern": of.text }),
+        ParamType::OneOf(words) => json!({ "type": "string", "enum": words }),
+        ParamType::SomeOf(words) => {
+            array_schema(&json!({ "type": "string", "enum": words }), 1, usize::MAX)
+        }
+        ParamType::Fields(of) => array_schema(&enum_schema(&of.field_names()), 1, usize::MAX),
+        ParamType::Expansions(of) => {
+            array_schema(&enum_schema(&of.expansion_names()), 1, usize::MAX)
+        }
+        ParamType::Time => json!({ "type": "string", "format": "date-time" }),
+        ParamType::PageToken => text_schema(1, usize::MAX),
+        ParamType::Bool => json!({ "type": "boolean" }),
+        ParamType::Text(least, most) => text_schema(least, most),
+        ParamType::Pattern(of) => json!({ "type": "string", "pattern": of.regex }),
+        ParamType::Patterns(of, least, most) => array_schema(
+            &json!({ "type": "string", "pattern": of.regex }),
             least,
             most,
         ),
     }
 }
 
-fn words(names: &[&str]) -> Value {
+fn enum_schema(names: &[&str]) -> Value {
     json!({ "type": "string", "enum": names })
 }
 
-fn id() -> Value {
+fn id_schema() -> Value {
     json!({ "type": "string", "pattern": "^[0-9]{1,19}$" })
 }
 
-fn username() -> Value {
+fn username_schema() -> Value {
     json!({ "type": "string", "pattern": "^[A-Za-z0-9_]{1,15}$" })
 }
 
-fn text(least: usize, most: usize) -> Value {
-    bounded(
+fn text_schema(least: usize, most: usize) -> Value {
+    add_bounds(
         Map::from_iter([("type".into(), "string".into())]),
         "Length",
         least,
@@ -55,16 +59,16 @@ fn text(least: usize, most: usize) -> Value {
 }
 
 /// An array of such items.
-pub(super) fn array(items: &Value, least: usize, most: usize) -> Value {
+pub(super) fn array_schema(items: &Value, least: usize, most: usize) -> Value {
     let facts = [
         ("type".into(), "array".into()),
         ("items".into(), items.clone()),
     ];
-    bounded(Map::from_iter(facts), "Items", least, most)
+    add_bounds(Map::from_iter(facts), "Items", least, most)
 }
 
 /// Adds the bounds that bind.
-fn bounded(mut facts: Map<String, Value>, of: &str, least: usize, most: usize) -> Value {
+fn add_bounds(mut facts: Map<String, Value>, of: &str, least: usize, most: usize) -> Value {
     if least > 0 {
         facts.insert(format!("min{of}"), least.into());
     }
@@ -75,11 +79,11 @@ fn bounded(mut facts: Map<String, Value>, of: &str, least: usize, most: usize) -
 }
 
 /// An object with these members and no others.
-pub(super) fn closed(members: &[Member]) -> Value {
+pub(super) fn closed_object_schema(members: &[BodyMember]) -> Value {
     let mut properties = Map::new();
     for member in members {
-        let mut schema = shape(member.shape);
-        describe(&mut schema, member.name, "");
+        let mut schema = member_schema(member.shape);
+        add_description(&mut schema, member.name, "");
         properties.insert(member.name.post.to_owned(), schema);
     }
     let required = members.iter().filter(|member| member.required);
@@ -94,16 +98,18 @@ pub(super) fn closed(members: &[Member]) -> Value {
     facts.into()
 }
 
-fn shape(of: Shape) -> Value {
+fn member_schema(of: MemberShape) -> Value {
     match of {
-        Shape::Id => id(),
-        Shape::Text(least, most) => text(least, most),
-        Shape::Bool => json!({ "type": "boolean" }),
-        Shape::Int(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
-        Shape::OneOf(words) => json!({ "type": "string", "enum": words }),
-        Shape::Object(members) => closed(members),
-        Shape::Array(items, least, most) => array(&shape(*items), least, most),
-        Shape::Any => json!({}),
+        MemberShape::Id => id_schema(),
+        MemberShape::Text(least, most) => text_schema(least, most),
+        MemberShape::Bool => json!({ "type": "boolean" }),
+        MemberShape::Int(least, most) => {
+            json!({ "type": "integer", "minimum": least, "maximum": most })
+        }
+        MemberShape::OneOf(words) => json!({ "type": "string", "enum": words }),
+        MemberShape::Object(members) => closed_object_schema(members),
+        MemberShape::Array(items, least, most) => array_schema(&member_schema(*items), least, most),
+        MemberShape::Any => json!({}),
     }
 }
 
@@ -113,15 +119,15 @@ pub(super) fn schema_name(object: ObjectKind) -> &'static str {
 }
 
 /// An object's schema, from its projection.
-pub(super) fn schema_of(object: ObjectKind) -> Value {
+pub(super) fn object_schema(object: ObjectKind) -> Value {
     let shown = object
         .fields()
         .iter()
         .filter(|field| !field.name.post.is_empty());
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for field in shown {
-        let mut schema = held(field.json_type);
-        describe(&mut schema, field.name, field.description);
+        let mut schema = field_schema(field.json_type);
+        add_description(&mut schema, field.name, field.description);
         if field.inclusion == FieldInclusion::Always && !field.may_be_absent {
             required.push(field.name.post);
         }
@@ -130,20 +136,20 @@ pub(super) fn schema_of(object: ObjectKind) -> Value {
     json!({ "type": "object", "required": required, "properties": properties })
 }
 
-fn held(json: JsonFieldType) -> Value {
+fn field_schema(json: JsonFieldType) -> Value {
     match json {
         JsonFieldType::Text => json!({ "type": "string" }),
-        JsonFieldType::Id => id(),
+        JsonFieldType::Id => id_schema(),
         JsonFieldType::Time => json!({ "type": "string", "format": "date-time" }),
         JsonFieldType::Int => json!({ "type": "integer" }),
         JsonFieldType::Real => json!({ "type": "number" }),
         JsonFieldType::Bool => json!({ "type": "boolean" }),
         JsonFieldType::OneOf(words) => json!({ "type": "string", "enum": words }),
-        JsonFieldType::List(items) => array(&held(*items), 0, usize::MAX),
+        JsonFieldType::List(items) => array_schema(&field_schema(*items), 0, usize::MAX),
         JsonFieldType::Object(members) => {
             let member = |member: &view::JsonMember| {
-                let mut schema = held(member.json_type);
-                describe(&mut schema, member.name, "");
+                let mut schema = field_schema(member.json_type);
+                add_description(&mut schema, member.name, "");
                 (member.name.post.to_owned(), schema)
             };
             let spoken = members.iter().filter(|member| !member.name.post.is_empty());
@@ -154,7 +160,7 @@ fn held(json: JsonFieldType) -> Value {
     }
 }
 
-fn describe(schema: &mut Value, name: VocabularyWord, about: &str) {
+fn add_description(schema: &mut Value, name: VocabularyWord, about: &str) {
     let Some(schema) = schema.as_object_mut() else {
         return;
     };

@@ -3,10 +3,10 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::document;
-use crate::call::Call;
-use crate::endpoint::{Accent, Endpoint, Pending};
+use crate::endpoint::{Endpoint, ErrorFormat, HandlerFuture};
 use crate::operations::ENDPOINTS;
 use crate::operations::shared::{POST, POST_FIELDS};
+use crate::request_context::RequestContext;
 
 fn operations(document: &Value) -> Vec<(&String, &Value)> {
     let paths = document["paths"].as_object().unwrap().iter();
@@ -21,7 +21,7 @@ fn operations_of(item: &Value) -> impl Iterator<Item = &Value> {
 /// All operations but pages, which are for people.
 fn for_programs() -> impl Iterator<Item = &'static Endpoint> {
     let all = ENDPOINTS.iter().copied().flatten();
-    all.filter(|endpoint| endpoint.accent != Accent::Page)
+    all.filter(|endpoint| endpoint.error_format != ErrorFormat::Page)
 }
 
 fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
@@ -81,7 +81,7 @@ fn every_parameter_of_a_path_is_declared_and_required() {
 
 #[test]
 fn only_what_is_built_is_shown_unasked() {
-    let built = for_programs().filter(|endpoint| endpoint.act.is_some());
+    let built = for_programs().filter(|endpoint| endpoint.handler.is_some());
     let document = document(&ENDPOINTS, false);
     let shown = operations(&document);
     assert_eq!(shown.len(), built.count());
@@ -92,7 +92,7 @@ fn only_what_is_built_is_shown_unasked() {
     );
 }
 
-fn never(_: Call) -> Pending {
+fn never(_: RequestContext) -> HandlerFuture {
     Box::pin(std::future::pending())
 }
 
@@ -101,10 +101,10 @@ fn a_built_lookup_shows_its_object() {
     static BUILT: &[Endpoint] = &[
         Endpoint::new("posts", "GET", "/2/<posts>")
             .params(&[POST_FIELDS])
-            .act(never),
+            .handler(never),
         Endpoint::new("post", "GET", "/2/<posts>/{id}")
             .params(&[POST, POST_FIELDS])
-            .act(never),
+            .handler(never),
     ];
     let document = document(&[BUILT], false);
     let data = |path| {

@@ -3,48 +3,51 @@
 use base::{Scope, Scopes};
 
 use super::shared::{READ, WEBHOOK};
-use crate::endpoint::{Body, Endpoint, Param};
+use crate::endpoint::{BodySpec, Endpoint, EndpointParam};
 use crate::v2;
 
 /// Subscriptions of accounts.
 pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
     Endpoint::new("createAccountActivitySubscription", "POST", SUBSCRIPTIONS)
-        .about("Sends what happens to the authenticated user's account to a webhook.")
+        .summary("Sends what happens to the authenticated user's account to a webhook.")
         .permit("12", SCOPES)
         .params(&[WEBHOOK])
-        .body(Body::Json(&[]))
-        .act(v2::account_activity::subscribe),
+        .body(BodySpec::Json(&[]))
+        .handler(v2::account_activity::subscribe),
     Endpoint::new("validateAccountActivitySubscription", "GET", SUBSCRIPTIONS)
-        .about("Whether a webhook receives what happens to the authenticated user's account.")
+        .summary("Whether a webhook receives what happens to the authenticated user's account.")
         .permit("12", SCOPES)
         .params(&[WEBHOOK])
-        .act(v2::account_activity::check),
+        .handler(v2::account_activity::check_subscription),
     Endpoint::new(
         "getAccountActivitySubscriptions",
         "GET",
         "/2/account_activity/webhooks/{webhook_id}/subscriptions/all/list",
     )
-    .about("The accounts whose activity a webhook receives.")
+    .summary("The accounts whose activity a webhook receives.")
     .permit("A", Scopes::NONE)
     .params(&[WEBHOOK])
-    .act(v2::account_activity::list),
+    .handler(v2::account_activity::list_subscriptions),
     Endpoint::new(
         "deleteAccountActivitySubscription",
         "DELETE",
         "/2/account_activity/webhooks/{webhook_id}/subscriptions/{user_id}/all",
     )
-    .about("Stops sending what happens to an account to a webhook.")
+    .summary("Stops sending what happens to an account to a webhook.")
     .permit("A", Scopes::NONE)
-    .params(&[WEBHOOK, &[Param::id("user_id", "The id of the user.")]])
-    .act(v2::account_activity::remove),
+    .params(&[
+        WEBHOOK,
+        &[EndpointParam::path_id("user_id", "The id of the user.")],
+    ])
+    .handler(v2::account_activity::unsubscribe),
     Endpoint::new(
         "getAccountActivitySubscriptionCount",
         "GET",
         "/2/account_activity/subscriptions/count",
     )
-    .about("How many accounts the app is subscribed to and may be.")
+    .summary("How many accounts the app is subscribed to and may be.")
     .permit("A", Scopes::NONE)
-    .act(v2::account_activity::count),
+    .handler(v2::account_activity::count_subscriptions),
 ];
 
 const SUBSCRIPTIONS: &str = "/2/account_activity/webhooks/{webhook_id}/subscriptions/all";

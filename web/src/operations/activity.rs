@@ -2,8 +2,10 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{BACKFILL, SPAN, page};
-use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+use super::shared::{BACKFILL, SPAN, page_params};
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
+};
 use crate::v2;
 
 /// Subscriptions and their stream.
@@ -13,79 +15,85 @@ pub static ACTIVITY: &[Endpoint] = &[
         "POST",
         "/2/activity/subscriptions",
     )
-    .about("Subscribes the app to a kind of events.")
+    .summary("Subscribes the app to a kind of events.")
     .permit("1A2", Scopes::NONE)
-    .limits(&[quarter(500)], &[quarter(500)])
-    .body(Body::Json(&[
-        Member::new("event_type", Shape::OneOf(EVENT_TYPES)).required(),
-        Member::new("filter", Shape::Object(FILTER)).required(),
+    .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
+    .body(BodySpec::Json(&[
+        BodyMember::new("event_type", MemberShape::OneOf(EVENT_TYPES)).as_required(),
+        BodyMember::new("filter", MemberShape::Object(FILTER)).as_required(),
         TAG,
         WEBHOOK_ID,
     ]))
-    .act(v2::activity::subscribe),
+    .handler(v2::activity::subscribe),
     Endpoint::new(
         "getActivitySubscriptions",
         "GET",
         "/2/activity/subscriptions",
     )
-    .about("The app's subscriptions.")
+    .summary("The app's subscriptions.")
     .permit(
         "1A2",
         Scopes::from_slice(&[Scope::TweetRead, Scope::LikeRead]),
     )
-    .limits(&[quarter(500)], &[quarter(500)])
-    .params(&[&page(1, 1_000, 1_000)])
-    .act(v2::activity::list),
+    .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
+    .params(&[&page_params(1, 1_000, 1_000)])
+    .handler(v2::activity::list_subscriptions),
     Endpoint::new(
         "updateActivitySubscription",
         "PUT",
         "/2/activity/subscriptions/{subscription_id}",
     )
-    .about("Changes the tag or the webhook of a subscription.")
+    .summary("Changes the tag or the webhook of a subscription.")
     .permit("A", Scopes::NONE)
-    .limits(&[quarter(500)], &[])
+    .limits(&[per_quarter_hour(500)], &[])
     .params(&[SUBSCRIPTION])
-    .body(Body::Json(&[TAG, WEBHOOK_ID]))
-    .act(v2::activity::update),
+    .body(BodySpec::Json(&[TAG, WEBHOOK_ID]))
+    .handler(v2::activity::update_subscription),
     Endpoint::new(
         "deleteActivitySubscription",
         "DELETE",
         "/2/activity/subscriptions/{subscription_id}",
     )
-    .about("Ends a subscription.")
+    .summary("Ends a subscription.")
     .permit("A", Scopes::NONE)
-    .limits(&[quarter(500)], &[])
+    .limits(&[per_quarter_hour(500)], &[])
     .params(&[SUBSCRIPTION])
-    .act(v2::activity::remove),
+    .handler(v2::activity::delete_subscription),
     Endpoint::new(
         "deleteActivitySubscriptionsByIds",
         "DELETE",
         "/2/activity/subscriptions",
     )
-    .about("Ends these subscriptions.")
+    .summary("Ends these subscriptions.")
     .permit("A", Scopes::NONE)
-    .params(&[&[
-        Param::query("ids", Kind::Ids(1, 100), "The ids of the subscriptions.").required(),
-    ]])
-    .act(v2::activity::remove_many),
+    .params(&[&[EndpointParam::query(
+        "ids",
+        ParamType::Ids(1, 100),
+        "The ids of the subscriptions.",
+    )
+    .as_required()]])
+    .handler(v2::activity::delete_subscriptions),
     Endpoint::new("activityStream", "GET", "/2/activity/stream")
-        .about("Events of the app's subscriptions, as they happen.")
+        .summary("Events of the app's subscriptions, as they happen.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(450)], &[])
+        .limits(&[per_quarter_hour(450)], &[])
         .params(&[BACKFILL, SPAN])
-        .act(v2::activity::stream),
+        .handler(v2::activity::open_stream),
 ];
 
-const SUBSCRIPTION: &[Param] = &[Param::id("subscription_id", "The id of the subscription.")];
-const TAG: Member = Member::new("tag", Shape::Text(1, 200));
-const WEBHOOK_ID: Member = Member::new("webhook_id", Shape::Id);
+const SUBSCRIPTION: &[EndpointParam] = &[EndpointParam::path_id(
+    "subscription_id",
+    "The id of the subscription.",
+)];
+const TAG: BodyMember = BodyMember::new("tag", MemberShape::Text(1, 200));
+const WEBHOOK_ID: BodyMember = BodyMember::new("webhook_id", MemberShape::Id);
 
-const FILTER: &[Member] = &[
-    Member::new("user_id", Shape::Id),
-    Member::new("keyword", Shape::Text(1, 150)),
-    Member::new(
+const FILTER: &[BodyMember] = &[
+    BodyMember::new("user_id", MemberShape::Id),
+    BodyMember::new("keyword", MemberShape::Text(1, 150)),
+    BodyMember::new(
         "direction",
-        Shape::OneOf(&["inbound", "outbound", "sent", "received", "both"]),
+        MemberShape::OneOf(&["inbound", "outbound", "sent", "received", "both"]),
     ),
 ];
 

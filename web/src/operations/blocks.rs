@@ -2,47 +2,53 @@
 
 use base::{Entitlement, Scope};
 
-use super::shared::{EDGE, OWN, READ, TARGET, USER, USER_FIELDS, page};
-use crate::endpoint::{Body, Endpoint, day, quarter};
+use super::shared::{EDGE, OWN, READ, TARGET, USER, USER_FIELDS, page_params};
+use crate::endpoint::{BodySpec, Endpoint, per_day, per_quarter_hour};
 use crate::v2;
 
 /// Blocks, set, lifted and listed.
 pub static BLOCKS: &[Endpoint] = &[
     Endpoint::new("getUsersBlocking", "GET", "/2/users/{id}/blocking")
-        .act(v2::blocks::blocking)
-        .about("Users whom the authenticated user blocks.")
+        .handler(v2::blocks::list_blocked)
+        .summary("Users whom the authenticated user blocks.")
         .permit("12", READ.with_scope(Scope::BlockRead))
-        .limits(&[], &[quarter(15)])
-        .params(&[OWN, &page(1, 1_000, 100), USER_FIELDS]),
+        .limits(&[], &[per_quarter_hour(15)])
+        .params(&[OWN, &page_params(1, 1_000, 100), USER_FIELDS]),
     Endpoint::new("blockUser", "POST", "/2/users/{id}/blocking")
-        .act(v2::blocks::block)
-        .about("Blocks a user as the authenticated user.")
+        .handler(v2::blocks::block)
+        .summary("Blocks a user as the authenticated user.")
         .permit("12", READ.with_scope(Scope::BlockWrite))
-        .needs(Entitlement::Blocks)
-        .limits(&[], &[quarter(50)])
+        .require_entitlement(Entitlement::Blocks)
+        .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN])
-        .body(Body::Json(&[TARGET])),
+        .body(BodySpec::Json(&[TARGET])),
     Endpoint::new(
         "unblockUser",
         "DELETE",
         "/2/users/{source_user_id}/blocking/{target_user_id}",
     )
-    .act(v2::blocks::unblock)
-    .about("Lifts a block of the authenticated user.")
+    .handler(v2::blocks::unblock)
+    .summary("Lifts a block of the authenticated user.")
     .permit("12", READ.with_scope(Scope::BlockWrite))
-    .needs(Entitlement::Blocks)
-    .limits(&[], &[quarter(50)])
+    .require_entitlement(Entitlement::Blocks)
+    .limits(&[], &[per_quarter_hour(50)])
     .params(&[EDGE]),
     Endpoint::new("blockUsersDms", "POST", "/2/users/{id}/dm/block")
-        .act(v2::blocks::block_messages)
-        .about("Refuses direct messages of a user.")
+        .handler(v2::blocks::block_messages)
+        .summary("Refuses direct messages of a user.")
         .permit("12", READ.with_scope(Scope::DmWrite))
-        .limits(&[quarter(25), day(1_000)], &[quarter(10), day(400)])
+        .limits(
+            &[per_quarter_hour(25), per_day(1_000)],
+            &[per_quarter_hour(10), per_day(400)],
+        )
         .params(&[USER]),
     Endpoint::new("unblockUsersDms", "POST", "/2/users/{id}/dm/unblock")
-        .act(v2::blocks::unblock_messages)
-        .about("Accepts direct messages of a user again.")
+        .handler(v2::blocks::unblock_messages)
+        .summary("Accepts direct messages of a user again.")
         .permit("12", READ.with_scope(Scope::DmWrite))
-        .limits(&[quarter(25), day(1_000)], &[quarter(10), day(400)])
+        .limits(
+            &[per_quarter_hour(25), per_day(1_000)],
+            &[per_quarter_hour(10), per_day(400)],
+        )
         .params(&[USER]),
 ];

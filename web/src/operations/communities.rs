@@ -3,30 +3,30 @@
 use base::Scope;
 use view::ObjectKind;
 
-use super::shared::{NEXT_TOKEN, PAGINATION_TOKEN, READ, max_results, query};
-use crate::endpoint::{Endpoint, Kind, Param, quarter};
+use super::shared::{NEXT_TOKEN, PAGINATION_TOKEN, READ, max_results_param, query_param};
+use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
 /// Communities, looked up and searched.
 pub static COMMUNITIES: &[Endpoint] = &[
     Endpoint::new("getCommunitiesById", "GET", "/2/communities/{id}")
-        .act(v2::communities::by_id)
-        .about("The community of this id.")
+        .handler(v2::communities::get)
+        .summary("The community of this id.")
         .permit("1A2", READ.with_scope(Scope::ListRead))
-        .limits(&[quarter(300)], &[quarter(300)])
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[
-            &[Param::id("id", "The id of the community.")],
+            &[EndpointParam::path_id("id", "The id of the community.")],
             COMMUNITY_FIELDS,
         ]),
     Endpoint::new("searchCommunities", "GET", "/2/communities/search")
-        .act(v2::communities::search)
-        .about("Communities that match.")
+        .handler(v2::communities::search)
+        .summary("Communities that match.")
         .permit("12", READ)
-        .limits(&[quarter(300)], &[quarter(300)])
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[
             &[
-                query(4_096),
-                max_results(10, 100, 10),
+                query_param(4_096),
+                max_results_param(10, 100, 10),
                 NEXT_TOKEN,
                 PAGINATION_TOKEN,
             ],
@@ -34,8 +34,8 @@ pub static COMMUNITIES: &[Endpoint] = &[
         ]),
 ];
 
-const COMMUNITY_FIELDS: &[Param] = &[Param::query(
+const COMMUNITY_FIELDS: &[EndpointParam] = &[EndpointParam::query(
     "community.fields",
-    Kind::Fields(ObjectKind::Community),
+    ParamType::Fields(ObjectKind::Community),
     "Fields of the communities that the answer carries.",
 )];

@@ -3,74 +3,80 @@
 use base::Scopes;
 use view::ObjectKind;
 
-use super::shared::object_fields;
-use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+use super::shared::object_fields_param;
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
+};
 use crate::v2::compliance as jobs;
 
 /// Jobs, begun and shown.
 pub static COMPLIANCE: &[Endpoint] = &[
     Endpoint::new("createComplianceJobs", "POST", "/2/compliance/jobs")
-        .about("Begins a compliance job.")
+        .summary("Begins a compliance job.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(150)], &[])
+        .limits(&[per_quarter_hour(150)], &[])
         .params(&[JOB_FIELDS])
-        .body(Body::Json(&[
-            Member::new("type", Shape::OneOf(TYPES)).required(),
-            Member::new("name", Shape::Text(0, 64)),
-            Member::new("resumable", Shape::Bool),
+        .body(BodySpec::Json(&[
+            BodyMember::new("type", MemberShape::OneOf(TYPES)).as_required(),
+            BodyMember::new("name", MemberShape::Text(0, 64)),
+            BodyMember::new("resumable", MemberShape::Bool),
         ]))
-        .act(jobs::create),
+        .handler(jobs::create),
     Endpoint::new("getComplianceJobs", "GET", "/2/compliance/jobs")
-        .about("The app's compliance jobs.")
+        .summary("The app's compliance jobs.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(150)], &[])
+        .limits(&[per_quarter_hour(150)], &[])
         .params(&[
             &[
-                Param::query("type", Kind::OneOf(TYPES), "What the jobs are about.").required(),
-                Param::query(
+                EndpointParam::query("type", ParamType::OneOf(TYPES), "What the jobs are about.")
+                    .as_required(),
+                EndpointParam::query(
                     "status",
-                    Kind::OneOf(&["created", "in_progress", "failed", "complete", "expired"]),
+                    ParamType::OneOf(&["created", "in_progress", "failed", "complete", "expired"]),
                     "The state that jobs shall be in; any when absent.",
                 ),
             ],
             JOB_FIELDS,
         ])
-        .act(jobs::list),
+        .handler(jobs::list),
     Endpoint::new("getComplianceJobsById", "GET", "/2/compliance/jobs/{id}")
-        .about("The compliance job of this id.")
+        .summary("The compliance job of this id.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(150)], &[])
-        .params(&[&[Param::id("id", "The id of the job.")], JOB_FIELDS])
-        .act(jobs::by_id),
+        .limits(&[per_quarter_hour(150)], &[])
+        .params(&[
+            &[EndpointParam::path_id("id", "The id of the job.")],
+            JOB_FIELDS,
+        ])
+        .handler(jobs::get),
 ];
 
 /// What goes to a job and comes from it, at addresses that only its app is told.
 pub static COMPLIANCE_FILES: &[Endpoint] = &[
     Endpoint::new("putComplianceIds", "PUT", "/compliance/uploads/{token}")
-        .open()
-        .about("Takes the ids of a compliance job, one a line.")
-        .limits(&[quarter(1_000)], &[])
-        .params(&[&[Param::path(
+        .allow_anonymous()
+        .summary("Takes the ids of a compliance job, one a line.")
+        .limits(&[per_quarter_hour(1_000)], &[])
+        .params(&[&[EndpointParam::path(
             "token",
-            Kind::Text(1, 200),
+            ParamType::Text(1, 200),
             "The end of the upload's address.",
         )]])
-        .act(jobs::upload),
+        .handler(jobs::upload_ids),
     Endpoint::new("getComplianceResult", "GET", "/compliance/results/{token}")
-        .open()
-        .about("The result of a compliance job, one JSON object a line.")
-        .limits(&[quarter(1_000)], &[])
-        .params(&[&[Param::path(
+        .allow_anonymous()
+        .summary("The result of a compliance job, one JSON object a line.")
+        .limits(&[per_quarter_hour(1_000)], &[])
+        .params(&[&[EndpointParam::path(
             "token",
-            Kind::Text(1, 200),
+            ParamType::Text(1, 200),
             "The end of the result's address.",
         )]])
-        .act(jobs::download),
+        .handler(jobs::download_results),
 ];
 
 const TYPES: &[&str] = &["tweets", "users"];
 
-const JOB_FIELDS: &[Param] = &[object_fields(
+const JOB_FIELDS: &[EndpointParam] = &[object_fields_param(
     "compliance_job.fields",
     ObjectKind::ComplianceJob,
 )];

@@ -3,59 +3,61 @@
 use base::Scopes;
 use view::ObjectKind;
 
-use super::shared::{object_fields, page};
-use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+use super::shared::{object_fields_param, page_params};
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
+};
 use crate::v2;
 
 /// Connections, listed and ended.
 pub static CONNECTIONS: &[Endpoint] = &[
     Endpoint::new("getConnectionHistory", "GET", "/2/connections")
-        .about("Active and past connections of the app's streams.")
+        .summary("Active and past connections of the app's streams.")
         .permit("A", Scopes::NONE)
         .params(&[
             &[
-                Param::query(
+                EndpointParam::query(
                     "status",
-                    Kind::OneOf(&["active", "inactive", "all"]),
+                    ParamType::OneOf(&["active", "inactive", "all"]),
                     "Which connections; `active` when absent.",
                 ),
-                Param::query(
+                EndpointParam::query(
                     "endpoints",
-                    Kind::SomeOf(STREAMS),
+                    ParamType::SomeOf(STREAMS),
                     "Streams whose connections to show.",
                 ),
-                object_fields("connection.fields", ObjectKind::Connection),
+                object_fields_param("connection.fields", ObjectKind::Connection),
             ],
-            &page(1, 100, 10),
+            &page_params(1, 100, 10),
         ])
-        .act(v2::connections::list),
+        .handler(v2::connections::list),
     Endpoint::new("deleteAllConnections", "DELETE", "/2/connections/all")
-        .about("Ends all connections of the app's streams.")
+        .summary("Ends all connections of the app's streams.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(25)], &[])
-        .act(v2::connections::end_all),
+        .limits(&[per_quarter_hour(25)], &[])
+        .handler(v2::connections::close_all),
     Endpoint::new(
         "deleteConnectionsByEndpoint",
         "DELETE",
         "/2/connections/{endpoint_id}",
     )
-    .about("Ends the app's connections of one stream.")
+    .summary("Ends the app's connections of one stream.")
     .permit("A", Scopes::NONE)
-    .params(&[&[Param::path(
+    .params(&[&[EndpointParam::path(
         "endpoint_id",
-        Kind::OneOf(STREAMS),
+        ParamType::OneOf(STREAMS),
         "The name of the stream.",
     )]])
-    .act(v2::connections::end_endpoint),
+    .handler(v2::connections::close_endpoint),
     Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
-        .about("Ends these connections.")
+        .summary("Ends these connections.")
         .permit("A", Scopes::NONE)
-        .body(Body::Json(&[Member::new(
+        .body(BodySpec::Json(&[BodyMember::new(
             "uuids",
-            Shape::Array(&Shape::Text(1, 64), 1, 100),
+            MemberShape::Array(&MemberShape::Text(1, 64), 1, 100),
         )
-        .required()]))
-        .act(v2::connections::end_named),
+        .as_required()]))
+        .handler(v2::connections::close_listed),
 ];
 
 const STREAMS: &[&str] = &[

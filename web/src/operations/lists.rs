@@ -2,160 +2,169 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{LIST, LIST_FIELDS, OWN, POST_FIELDS, READ, USER, USER_FIELDS, page};
-use crate::endpoint::{Body, Endpoint, Member, Param, Shape, quarter};
+use super::shared::{LIST, LIST_FIELDS, OWN, POST_FIELDS, READ, USER, USER_FIELDS, page_params};
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour,
+};
 use crate::v2;
 
 /// Lists, kept and shown.
 pub static LISTS: &[Endpoint] = &[
     Endpoint::new("getListsById", "GET", "/2/lists/{id}")
-        .about("The list of this id.")
+        .summary("The list of this id.")
         .permit("1A2", SEE)
-        .limits(&[quarter(75)], &[quarter(75)])
+        .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
         .params(&[LIST, LIST_FIELDS])
-        .act(v2::lists::by_id),
+        .handler(v2::lists::get),
     Endpoint::new("getUsersOwnedLists", "GET", "/2/users/{id}/owned_lists")
-        .about("Lists that a user owns.")
+        .summary("Lists that a user owns.")
         .permit("1A2", SEE)
-        .limits(&[quarter(15)], &[quarter(15)])
-        .params(&[USER, &page(1, 100, 100), LIST_FIELDS])
-        .act(v2::lists::owned),
+        .limits(&[per_quarter_hour(15)], &[per_quarter_hour(15)])
+        .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
+        .handler(v2::lists::list_owned),
     Endpoint::new("createLists", "POST", "/2/lists")
-        .about("Creates a list for the authenticated user.")
+        .summary("Creates a list for the authenticated user.")
         .permit("12", SEE.with_scope(Scope::ListWrite))
-        .limits(&[], &[quarter(300)])
-        .body(Body::Json(&[
-            Member::new("name", Shape::Text(1, 25)).required(),
+        .limits(&[], &[per_quarter_hour(300)])
+        .body(BodySpec::Json(&[
+            BodyMember::new("name", MemberShape::Text(1, 25)).as_required(),
             DESCRIPTION,
             PRIVATE,
         ]))
-        .success(201)
-        .act(v2::lists::create),
+        .success_status(201)
+        .handler(v2::lists::create),
     Endpoint::new("updateLists", "PUT", "/2/lists/{id}")
-        .about("Changes a list of the authenticated user.")
+        .summary("Changes a list of the authenticated user.")
         .permit("12", MANAGE)
-        .limits(&[], &[quarter(300)])
+        .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .body(Body::Json(&[
-            Member::new("name", Shape::Text(1, 25)),
+        .body(BodySpec::Json(&[
+            BodyMember::new("name", MemberShape::Text(1, 25)),
             DESCRIPTION,
             PRIVATE,
         ]))
-        .act(v2::lists::update),
+        .handler(v2::lists::update),
     Endpoint::new("deleteLists", "DELETE", "/2/lists/{id}")
-        .about("Deletes a list of the authenticated user.")
+        .summary("Deletes a list of the authenticated user.")
         .permit("12", MANAGE)
-        .limits(&[], &[quarter(300)])
+        .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .act(v2::lists::delete),
+        .handler(v2::lists::delete),
     Endpoint::new("getListsPosts", "GET", "/2/lists/{id}/<posts>")
-        .about("Posts of a list's members, newest first.")
+        .summary("Posts of a list's members, newest first.")
         .permit("1A2", SEE)
-        .limits(&[quarter(900)], &[quarter(900)])
-        .params(&[LIST, &page(1, 100, 100), POST_FIELDS])
-        .act(v2::lists::posts),
+        .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
+        .params(&[LIST, &page_params(1, 100, 100), POST_FIELDS])
+        .handler(v2::lists::list_posts),
 ];
 
 /// Members of lists.
 pub static LIST_MEMBERS: &[Endpoint] = &[
     Endpoint::new("getListsMembers", "GET", "/2/lists/{id}/members")
-        .about("Members of a list.")
+        .summary("Members of a list.")
         .permit("1A2", SEE)
-        .limits(&[quarter(900)], &[quarter(900)])
-        .params(&[LIST, &page(1, 100, 100), USER_FIELDS])
-        .act(v2::lists::members),
+        .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
+        .params(&[LIST, &page_params(1, 100, 100), USER_FIELDS])
+        .handler(v2::lists::list_members),
     Endpoint::new(
         "getUsersListMemberships",
         "GET",
         "/2/users/{id}/list_memberships",
     )
-    .about("Lists that a user is a member of.")
+    .summary("Lists that a user is a member of.")
     .permit("1A2", SEE)
-    .limits(&[quarter(75)], &[quarter(75)])
-    .params(&[USER, &page(1, 100, 100), LIST_FIELDS])
-    .act(v2::lists::memberships),
+    .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
+    .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
+    .handler(v2::lists::list_memberships),
     Endpoint::new("addListsMember", "POST", "/2/lists/{id}/members")
-        .about("Adds a user to a list of the authenticated user.")
+        .summary("Adds a user to a list of the authenticated user.")
         .permit("12", MANAGE)
-        .limits(&[], &[quarter(300)])
+        .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .body(Body::Json(&[Member::new("user_id", Shape::Id).required()]))
-        .act(v2::lists::add_member),
+        .body(BodySpec::Json(&[BodyMember::new(
+            "user_id",
+            MemberShape::Id,
+        )
+        .as_required()]))
+        .handler(v2::lists::add_member),
     Endpoint::new(
         "removeListsMemberByUserId",
         "DELETE",
         "/2/lists/{id}/members/{user_id}",
     )
-    .about("Removes a user from a list of the authenticated user.")
+    .summary("Removes a user from a list of the authenticated user.")
     .permit("12", MANAGE)
-    .limits(&[], &[quarter(300)])
-    .params(&[LIST, &[Param::id("user_id", "The id of the user.")]])
-    .act(v2::lists::remove_member),
+    .limits(&[], &[per_quarter_hour(300)])
+    .params(&[
+        LIST,
+        &[EndpointParam::path_id("user_id", "The id of the user.")],
+    ])
+    .handler(v2::lists::remove_member),
 ];
 
 /// Followers of lists, and lists that are pinned.
 pub static LIST_FOLLOWS: &[Endpoint] = &[
     Endpoint::new("getListsFollowers", "GET", "/2/lists/{id}/followers")
-        .about("Users who follow a list.")
+        .summary("Users who follow a list.")
         .permit("1A2", SEE)
-        .limits(&[quarter(180)], &[quarter(180)])
-        .params(&[LIST, &page(1, 100, 100), USER_FIELDS])
-        .act(v2::lists::followers),
+        .limits(&[per_quarter_hour(180)], &[per_quarter_hour(180)])
+        .params(&[LIST, &page_params(1, 100, 100), USER_FIELDS])
+        .handler(v2::lists::list_followers),
     Endpoint::new(
         "getUsersFollowedLists",
         "GET",
         "/2/users/{id}/followed_lists",
     )
-    .about("Lists that a user follows.")
+    .summary("Lists that a user follows.")
     .permit("1A2", SEE)
-    .limits(&[quarter(15)], &[quarter(15)])
-    .params(&[USER, &page(1, 100, 100), LIST_FIELDS])
-    .act(v2::lists::followed),
+    .limits(&[per_quarter_hour(15)], &[per_quarter_hour(15)])
+    .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
+    .handler(v2::lists::list_followed),
     Endpoint::new("followList", "POST", "/2/users/{id}/followed_lists")
-        .about("Follows a list as the authenticated user.")
+        .summary("Follows a list as the authenticated user.")
         .permit("12", MANAGE)
-        .limits(&[], &[quarter(50)])
+        .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN])
-        .body(Body::Json(&[LIST_ID]))
-        .act(v2::lists::follow),
+        .body(BodySpec::Json(&[LIST_ID]))
+        .handler(v2::lists::follow),
     Endpoint::new(
         "unfollowList",
         "DELETE",
         "/2/users/{id}/followed_lists/{list_id}",
     )
-    .about("Ends the authenticated user's follow of a list.")
+    .summary("Ends the authenticated user's follow of a list.")
     .permit("12", MANAGE)
-    .limits(&[], &[quarter(50)])
+    .limits(&[], &[per_quarter_hour(50)])
     .params(&[OWN, LIST_OF_USER])
-    .act(v2::lists::unfollow),
+    .handler(v2::lists::unfollow),
     Endpoint::new("getUsersPinnedLists", "GET", "/2/users/{id}/pinned_lists")
-        .about("Lists that the authenticated user pinned.")
+        .summary("Lists that the authenticated user pinned.")
         .permit("12", SEE)
-        .limits(&[quarter(15)], &[quarter(15)])
+        .limits(&[per_quarter_hour(15)], &[per_quarter_hour(15)])
         .params(&[OWN, LIST_FIELDS])
-        .act(v2::lists::pinned),
+        .handler(v2::lists::list_pinned),
     Endpoint::new("pinList", "POST", "/2/users/{id}/pinned_lists")
-        .about("Pins a list as the authenticated user.")
+        .summary("Pins a list as the authenticated user.")
         .permit("12", MANAGE)
-        .limits(&[], &[quarter(50)])
+        .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN])
-        .body(Body::Json(&[LIST_ID]))
-        .act(v2::lists::pin),
+        .body(BodySpec::Json(&[LIST_ID]))
+        .handler(v2::lists::pin),
     Endpoint::new(
         "unpinList",
         "DELETE",
         "/2/users/{id}/pinned_lists/{list_id}",
     )
-    .about("Unpins a list of the authenticated user.")
+    .summary("Unpins a list of the authenticated user.")
     .permit("12", MANAGE)
-    .limits(&[], &[quarter(50)])
+    .limits(&[], &[per_quarter_hour(50)])
     .params(&[OWN, LIST_OF_USER])
-    .act(v2::lists::unpin),
+    .handler(v2::lists::unpin),
 ];
 
 const SEE: Scopes = READ.with_scope(Scope::ListRead);
 const MANAGE: Scopes = READ.with_scope(Scope::ListWrite);
-const DESCRIPTION: Member = Member::new("description", Shape::Text(0, 100));
-const PRIVATE: Member = Member::new("private", Shape::Bool);
-const LIST_ID: Member = Member::new("list_id", Shape::Id).required();
-const LIST_OF_USER: &[Param] = &[Param::id("list_id", "The id of the list.")];
+const DESCRIPTION: BodyMember = BodyMember::new("description", MemberShape::Text(0, 100));
+const PRIVATE: BodyMember = BodyMember::new("private", MemberShape::Bool);
+const LIST_ID: BodyMember = BodyMember::new("list_id", MemberShape::Id).as_required();
+const LIST_OF_USER: &[EndpointParam] = &[EndpointParam::path_id("list_id", "The id of the list.")];

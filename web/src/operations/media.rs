@@ -2,8 +2,11 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{ANY_LENGTH, END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields};
-use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
+use super::shared::{ANY_LENGTH, END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields_param};
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, per_day,
+    per_quarter_hour,
+};
 use crate::v2::media::{self, serve, upload};
 
 /// Uploads.
@@ -13,176 +16,181 @@ pub static UPLOADS: &[Endpoint] = &[
         "POST",
         "/2/media/upload/initialize",
     )
-    .about("Begins an upload in segments.")
+    .summary("Begins an upload in segments.")
     .permit("12", WRITE)
-    .limits(&[day(180_000)], &[quarter(1_875)])
-    .body(Body::Json(&[
-        Member::new("media_type", Shape::OneOf(TYPES)),
-        Member::new("total_bytes", Shape::Int(0, 17_179_869_184)),
-        Member::new("media_category", Shape::OneOf(CATEGORIES)),
-        Member::new("additional_owners", Shape::Array(&Shape::Id, 0, 100)),
-        Member::new("shared", Shape::Bool),
+    .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
+    .body(BodySpec::Json(&[
+        BodyMember::new("media_type", MemberShape::OneOf(TYPES)),
+        BodyMember::new("total_bytes", MemberShape::Int(0, 17_179_869_184)),
+        BodyMember::new("media_category", MemberShape::OneOf(CATEGORIES)),
+        BodyMember::new(
+            "additional_owners",
+            MemberShape::Array(&MemberShape::Id, 0, 100),
+        ),
+        BodyMember::new("shared", MemberShape::Bool),
     ]))
-    .act(upload::initialize),
+    .handler(upload::initialize),
     Endpoint::new("appendMediaUpload", "POST", "/2/media/upload/{id}/append")
-        .about("Uploads a segment.")
+        .summary("Uploads a segment.")
         .permit("12", WRITE)
-        .limits(&[day(180_000)], &[quarter(1_875)])
+        .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
         .params(&[MEDIA])
-        .body(Body::Parts(&[
-            Member::new("media", Shape::Any).required(),
-            Member::new("segment_index", Shape::Int(0, 999)).required(),
+        .body(BodySpec::Multipart(&[
+            BodyMember::new("media", MemberShape::Any).as_required(),
+            BodyMember::new("segment_index", MemberShape::Int(0, 999)).as_required(),
         ]))
-        .act(upload::append),
+        .handler(upload::append),
     Endpoint::new(
         "finalizeMediaUpload",
         "POST",
         "/2/media/upload/{id}/finalize",
     )
-    .about("Ends an upload in segments.")
+    .summary("Ends an upload in segments.")
     .permit("12", WRITE)
-    .limits(&[day(180_000)], &[quarter(1_875)])
+    .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
     .params(&[MEDIA])
-    .act(upload::finalize),
+    .handler(upload::finalize),
     Endpoint::new("getMediaUploadStatus", "GET", "/2/media/upload")
-        .about("How far the processing of an upload is.")
+        .summary("How far the processing of an upload is.")
         .permit("12", WRITE)
-        .limits(&[day(100_000)], &[quarter(1_000)])
+        .limits(&[per_day(100_000)], &[per_quarter_hour(1_000)])
         .params(&[STATUS_PARAMS])
-        .act(upload::status),
+        .handler(upload::status),
     // The older form steps through an upload by `command`, so that nothing is required here.
     Endpoint::new("mediaUpload", "POST", "/2/media/upload")
-        .about("Uploads a media in one step, or steps through an upload by `command`.")
+        .summary("Uploads a media in one step, or steps through an upload by `command`.")
         .permit("12", WRITE)
-        .limits(&[day(50_000)], &[quarter(500)])
+        .limits(&[per_day(50_000)], &[per_quarter_hour(500)])
         .params(&[STEP_PARAMS])
-        .body(Body::Parts(STEP))
-        .act(upload::upload),
+        .body(BodySpec::Multipart(STEP))
+        .handler(upload::upload),
     Endpoint::new("uploadMediaV1", "POST", "/1.1/media/upload.json")
-        .about("Uploads a media as the older interface does.")
+        .summary("Uploads a media as the older interface does.")
         .permit("1", Scopes::NONE)
         .params(&[STEP_PARAMS])
-        .body(Body::Parts(STEP))
-        .accent(Accent::Legacy)
+        .body(BodySpec::Multipart(STEP))
+        .error_format(ErrorFormat::Legacy)
         .aliases(&["/1.1/media/upload"])
-        .act(upload::upload),
+        .handler(upload::upload),
     Endpoint::new("getMediaUploadStatusV1", "GET", "/1.1/media/upload.json")
-        .about("How far the processing of an upload is, in the older interface.")
+        .summary("How far the processing of an upload is, in the older interface.")
         .permit("1", Scopes::NONE)
         .params(&[STATUS_PARAMS])
-        .accent(Accent::Legacy)
+        .error_format(ErrorFormat::Legacy)
         .aliases(&["/1.1/media/upload"])
-        .act(upload::status),
+        .handler(upload::status),
     Endpoint::new(
         "createMediaMetadataV1",
         "POST",
         "/1.1/media/metadata/create.json",
     )
-    .about("Describes a media of the authenticated user in the older interface.")
+    .summary("Describes a media of the authenticated user in the older interface.")
     .permit("1", Scopes::NONE)
-    .body(Body::Json(&[
-        Member::new("media_id", Shape::Any).required(),
-        Member::new(
+    .body(BodySpec::Json(&[
+        BodyMember::new("media_id", MemberShape::Any).as_required(),
+        BodyMember::new(
             "alt_text",
-            Shape::Object(&[Member::new("text", Shape::Text(0, 1_000)).required()]),
+            MemberShape::Object(&[
+                BodyMember::new("text", MemberShape::Text(0, 1_000)).as_required()
+            ]),
         ),
     ]))
-    .accent(Accent::Legacy)
-    .act(media::describe_v1),
+    .error_format(ErrorFormat::Legacy)
+    .handler(media::set_metadata_v1),
 ];
 
 /// The files themselves.
 pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::new("getMediaFile", "GET", "/media/{file}")
-    .open()
-    .about("The bytes of a media, or a part of them.")
-    .limits(&[quarter(100_000)], &[])
+    .allow_anonymous()
+    .summary("The bytes of a media, or a part of them.")
+    .limits(&[per_quarter_hour(100_000)], &[])
     .params(&[&[
-        Param::path("file", Kind::Text(1, 200), "The name of the file."),
-        Param::query(
+        EndpointParam::path("file", ParamType::Text(1, 200), "The name of the file."),
+        EndpointParam::query(
             "name",
-            Kind::OneOf(&["thumb", "small", "medium", "large", "orig"]),
+            ParamType::OneOf(&["thumb", "small", "medium", "large", "orig"]),
             "The size of a photo; the photo itself where there is none.",
         ),
-        Param::query("format", Kind::Text(1, 10), "Read and not followed."),
+        EndpointParam::query("format", ParamType::Text(1, 10), "Read and not followed."),
     ]])
-    .act(serve::file)];
+    .handler(serve::serve_file)];
 
 /// What is known about media.
 pub static MEDIA_DETAILS: &[Endpoint] = &[
     Endpoint::new("createMediaMetadata", "POST", "/2/media/metadata")
-        .about("Describes a media of the authenticated user.")
+        .summary("Describes a media of the authenticated user.")
         .permit("12", WRITE)
-        .limits(&[day(50_000)], &[quarter(500)])
-        .body(Body::Json(&[
-            Member::new("id", Shape::Id).required(),
-            Member::new("metadata", Shape::Object(METADATA)),
+        .limits(&[per_day(50_000)], &[per_quarter_hour(500)])
+        .body(BodySpec::Json(&[
+            BodyMember::new("id", MemberShape::Id).as_required(),
+            BodyMember::new("metadata", MemberShape::Object(METADATA)),
         ]))
-        .act(media::describe),
+        .handler(media::set_metadata),
     Endpoint::new("getMediaByMediaKeys", "GET", "/2/media")
-        .about("Media of these keys.")
+        .summary("Media of these keys.")
         .permit("1A2", SEE)
         .params(&[KEYS, &[MEDIA_FIELD]])
-        .act(media::by_keys),
+        .handler(media::get_many),
     Endpoint::new("getMediaByMediaKey", "GET", "/2/media/{media_key}")
-        .about("The media of this key.")
+        .summary("The media of this key.")
         .permit("1A2", SEE)
         .params(&[&[
-            Param::path(
+            EndpointParam::path(
                 "media_key",
-                Kind::Pattern(&MEDIA_KEY),
+                ParamType::Pattern(&MEDIA_KEY),
                 "The key of the media.",
             ),
             MEDIA_FIELD,
         ]])
-        .act(media::by_key),
+        .handler(media::get),
     Endpoint::new("getMediaAnalytics", "GET", "/2/media/analytics")
-        .about("Counters of the authenticated user's own media over time.")
+        .summary("Counters of the authenticated user's own media over time.")
         .permit("12", SEE)
         .params(&[KEYS, ANALYTICS]),
     Endpoint::new("createMediaSubtitles", "POST", "/2/media/subtitles")
-        .about("Adds subtitles to a video.")
+        .summary("Adds subtitles to a video.")
         .permit("12", WRITE)
-        .body(Body::Json(&[
-            Member::new("id", Shape::Id),
-            Member::new("media_category", VIDEO),
-            Member::new(
+        .body(BodySpec::Json(&[
+            BodyMember::new("id", MemberShape::Id),
+            BodyMember::new("media_category", VIDEO),
+            BodyMember::new(
                 "subtitles",
-                Shape::Object(&[
-                    Member::new("id", Shape::Id),
-                    Member::new("language_code", Shape::Text(2, 2)),
-                    Member::new("display_name", TEXT),
+                MemberShape::Object(&[
+                    BodyMember::new("id", MemberShape::Id),
+                    BodyMember::new("language_code", MemberShape::Text(2, 2)),
+                    BodyMember::new("display_name", TEXT),
                 ]),
             ),
         ]))
-        .act(media::add_subtitles),
+        .handler(media::add_subtitles),
     Endpoint::new("deleteMediaSubtitles", "DELETE", "/2/media/subtitles")
-        .about("Removes subtitles from a video.")
+        .summary("Removes subtitles from a video.")
         .permit("12", WRITE)
-        .body(Body::Json(&[
-            Member::new("id", Shape::Id).required(),
-            Member::new("media_category", TEXT).required(),
-            Member::new("language_code", Shape::Text(2, 2)).required(),
+        .body(BodySpec::Json(&[
+            BodyMember::new("id", MemberShape::Id).as_required(),
+            BodyMember::new("media_category", TEXT).as_required(),
+            BodyMember::new("language_code", MemberShape::Text(2, 2)).as_required(),
         ]))
-        .act(media::remove_subtitles),
+        .handler(media::remove_subtitles),
 ];
 
 const WRITE: Scopes = Scopes::from_slice(&[Scope::MediaWrite]);
 const SEE: Scopes = Scopes::from_slice(&[Scope::TweetRead]);
-const TEXT: Shape = Shape::Text(0, ANY_LENGTH);
-const VIDEO: Shape = Shape::OneOf(&["AmplifyVideo", "TweetVideo"]);
+const TEXT: MemberShape = MemberShape::Text(0, ANY_LENGTH);
+const VIDEO: MemberShape = MemberShape::OneOf(&["AmplifyVideo", "TweetVideo"]);
 
-const STATUS_PARAMS: &[Param] = &[
-    Param::query("media_id", Kind::Id, "The id of the media.").required(),
-    Param::query("command", Kind::OneOf(&["STATUS"]), "What to do."),
+const STATUS_PARAMS: &[EndpointParam] = &[
+    EndpointParam::query("media_id", ParamType::Id, "The id of the media.").as_required(),
+    EndpointParam::query("command", ParamType::OneOf(&["STATUS"]), "What to do."),
 ];
 
-const MEDIA: &[Param] = &[Param::id("id", "The id of the media.")];
-const KEYS: &[Param] = &[Param::query(
+const MEDIA: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the media.")];
+const KEYS: &[EndpointParam] = &[EndpointParam::query(
     "media_keys",
-    Kind::Patterns(&MEDIA_KEY, 1, 100),
+    ParamType::Patterns(&MEDIA_KEY, 1, 100),
     "The keys of the media.",
 )
-.required()];
+.as_required()];
 
 const CATEGORIES: &[&str] = &[
     "amplify_video",
@@ -215,65 +223,69 @@ const TYPES: &[&str] = &[
 
 const COMMANDS: &[&str] = &["INIT", "APPEND", "FINALIZE"];
 
-const STEP_PARAMS: &[Param] = &[
-    Param::query("command", Kind::OneOf(COMMANDS), "The step to take."),
-    Param::query("media_id", Kind::Id, "The id of the media."),
-    Param::query("segment_index", Kind::Int(0, 999, 0), "Which segment."),
-    Param::query("media_type", Kind::Text(1, 100), "The type of the media."),
-    Param::query(
+const STEP_PARAMS: &[EndpointParam] = &[
+    EndpointParam::query("command", ParamType::OneOf(COMMANDS), "The step to take."),
+    EndpointParam::query("media_id", ParamType::Id, "The id of the media."),
+    EndpointParam::query("segment_index", ParamType::Int(0, 999, 0), "Which segment."),
+    EndpointParam::query(
+        "media_type",
+        ParamType::Text(1, 100),
+        "The type of the media.",
+    ),
+    EndpointParam::query(
         "total_bytes",
-        Kind::Int(0, 17_179_869_184, 0),
+        ParamType::Int(0, 17_179_869_184, 0),
         "The size of the media.",
     ),
-    Param::query("media_category", Kind::Text(1, 100), "What it is for."),
-    Param::query(
+    EndpointParam::query("media_category", ParamType::Text(1, 100), "What it is for."),
+    EndpointParam::query(
         "additional_owners",
-        Kind::Ids(0, 100),
+        ParamType::Ids(0, 100),
         "Users who may use the media too.",
     ),
 ];
 
-const STEP: &[Member] = &[
-    Member::new("command", Shape::OneOf(COMMANDS)),
-    Member::new("media", Shape::Any),
-    Member::new("media_data", Shape::Any),
-    Member::new("media_id", Shape::Id),
-    Member::new("segment_index", Shape::Int(0, 999)),
-    Member::new("media_type", TEXT),
-    Member::new("total_bytes", Shape::Int(0, 17_179_869_184)),
-    Member::new("media_category", TEXT),
-    Member::new("additional_owners", TEXT),
-    Member::new("shared", Shape::Bool),
+const STEP: &[BodyMember] = &[
+    BodyMember::new("command", MemberShape::OneOf(COMMANDS)),
+    BodyMember::new("media", MemberShape::Any),
+    BodyMember::new("media_data", MemberShape::Any),
+    BodyMember::new("media_id", MemberShape::Id),
+    BodyMember::new("segment_index", MemberShape::Int(0, 999)),
+    BodyMember::new("media_type", TEXT),
+    BodyMember::new("total_bytes", MemberShape::Int(0, 17_179_869_184)),
+    BodyMember::new("media_category", TEXT),
+    BodyMember::new("additional_owners", TEXT),
+    BodyMember::new("shared", MemberShape::Bool),
 ];
 
-const METADATA: &[Member] = &[
-    Member::new(
+const METADATA: &[BodyMember] = &[
+    BodyMember::new(
         "alt_text",
-        Shape::Object(&[Member::new("text", Shape::Text(0, 1_000)).required()]),
+        MemberShape::Object(&[BodyMember::new("text", MemberShape::Text(0, 1_000)).as_required()]),
     ),
-    Member::new("allow_download_status", Shape::Any),
-    Member::new("audience_policy", Shape::Any),
-    Member::new("content_expiration", Shape::Any),
-    Member::new("domain_restrictions", Shape::Any),
-    Member::new("found_media_origin", Shape::Any),
-    Member::new("geo_restrictions", Shape::Any),
-    Member::new("management_info", Shape::Any),
-    Member::new("preview_image", Shape::Any),
-    Member::new("sensitive_media_warning", Shape::Any),
-    Member::new("shared_info", Shape::Any),
-    Member::new("sticker_info", Shape::Any),
-    Member::new("upload_source", Shape::Any),
+    BodyMember::new("allow_download_status", MemberShape::Any),
+    BodyMember::new("audience_policy", MemberShape::Any),
+    BodyMember::new("content_expiration", MemberShape::Any),
+    BodyMember::new("domain_restrictions", MemberShape::Any),
+    BodyMember::new("found_media_origin", MemberShape::Any),
+    BodyMember::new("geo_restrictions", MemberShape::Any),
+    BodyMember::new("management_info", MemberShape::Any),
+    BodyMember::new("preview_image", MemberShape::Any),
+    BodyMember::new("sensitive_media_warning", MemberShape::Any),
+    BodyMember::new("shared_info", MemberShape::Any),
+    BodyMember::new("sticker_info", MemberShape::Any),
+    BodyMember::new("upload_source", MemberShape::Any),
 ];
 
-const ANALYTICS: &[Param] = &[
-    START_TIME.required(),
-    END_TIME.required(),
-    Param::query(
+const ANALYTICS: &[EndpointParam] = &[
+    START_TIME.as_required(),
+    END_TIME.as_required(),
+    EndpointParam::query(
         "granularity",
-        Kind::OneOf(&["hourly", "daily", "total"]),
+        ParamType::OneOf(&["hourly", "daily", "total"]),
         "How long each counted span is; `daily` when absent.",
     ),
-    plain_fields(
+    plain_fields_param(
         "media_analytics.fields",
         &[
             "cta_url_clicks",

@@ -35,7 +35,7 @@ pub mod webhooks;
 
 use std::sync::LazyLock;
 
-use crate::endpoint::{Accent, Endpoint};
+use crate::endpoint::{Endpoint, ErrorFormat};
 
 /// All operations: those that are declared here, and those that the declarations of advertising
 /// lead to, which stand in for their plans.
@@ -45,15 +45,15 @@ pub static ENDPOINTS: LazyLock<Vec<&'static [Endpoint]>> = LazyLock::new(|| {
         all.push(
             if endpoints
                 .first()
-                .is_some_and(|one| one.accent == Accent::Ads)
+                .is_some_and(|one| one.error_format == ErrorFormat::Ads)
             {
-                ads::still_planned(endpoints)
+                ads::unbuilt_endpoints(endpoints)
             } else {
                 endpoints
             },
         );
     }
-    all.push(ads::mounted(DECLARED));
+    all.push(ads::built_endpoints(DECLARED));
     all
 });
 

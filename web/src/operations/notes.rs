@@ -3,8 +3,11 @@
 use base::{Scope, Scopes};
 use view::ObjectKind;
 
-use super::shared::{ANY_LENGTH, POST_FIELDS, POST_ID, object_fields, page};
-use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
+use super::shared::{ANY_LENGTH, POST_FIELDS, POST_ID, object_fields_param, page_params};
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day,
+    per_quarter_hour,
+};
 use crate::v2;
 
 /// Notes, written, evaluated, deleted and listed.
@@ -14,20 +17,20 @@ pub static NOTES: &[Endpoint] = &[
         "GET",
         "/2/notes/search/posts_eligible_for_notes",
     )
-    .act(v2::notes::eligible)
-    .about("Posts that the authenticated user may write a note on.")
+    .handler(v2::notes::list_eligible_posts)
+    .summary("Posts that the authenticated user may write a note on.")
     .permit("12", SEE)
-    .limits(&[quarter(300)], &[quarter(90)])
+    .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
     .params(&[
         &[
             TEST_MODE,
-            Param::query(
+            EndpointParam::query(
                 "post_selection",
-                Kind::Text(1, 256),
+                ParamType::Text(1, 256),
                 "Which posts, as `feed_size: small, feed_lang: en`.",
             ),
         ],
-        &page(1, 100, 10),
+        &page_params(1, 100, 10),
         POST_FIELDS,
     ]),
     Endpoint::new(
@@ -35,64 +38,70 @@ pub static NOTES: &[Endpoint] = &[
         "GET",
         "/2/notes/search/notes_written",
     )
-    .act(v2::notes::written)
-    .about("Notes that the authenticated user wrote.")
+    .handler(v2::notes::list_written)
+    .summary("Notes that the authenticated user wrote.")
     .permit("12", SEE)
-    .limits(&[quarter(300)], &[quarter(90)])
+    .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
     .params(&[
-        &[TEST_MODE, object_fields("note.fields", ObjectKind::Note)],
-        &page(1, 100, 10),
+        &[
+            TEST_MODE,
+            object_fields_param("note.fields", ObjectKind::Note),
+        ],
+        &page_params(1, 100, 10),
     ]),
     Endpoint::new("createCommunityNotes", "POST", "/2/notes")
-        .act(v2::notes::create)
-        .about("Writes a note on a post as the authenticated user.")
+        .handler(v2::notes::create)
+        .summary("Writes a note on a post as the authenticated user.")
         .permit("12", WRITE)
-        .limits(&[quarter(300)], &[quarter(90), day(250)])
-        .body(Body::Json(&[
+        .limits(
+            &[per_quarter_hour(300)],
+            &[per_quarter_hour(90), per_day(250)],
+        )
+        .body(BodySpec::Json(&[
             POST_ID,
-            Member::new("test_mode", Shape::Bool).required(),
-            Member::new("info", Shape::Object(INFO)).required(),
+            BodyMember::new("test_mode", MemberShape::Bool).as_required(),
+            BodyMember::new("info", MemberShape::Object(INFO)).as_required(),
         ]))
-        .success(201),
+        .success_status(201),
     Endpoint::new("evaluateCommunityNotes", "POST", "/2/notes/evaluate")
         .aliases(&["/2/evaluate_note"])
-        .act(v2::notes::evaluate)
-        .about("Scores a drafted note before it is written.")
+        .handler(v2::notes::evaluate)
+        .summary("Scores a drafted note before it is written.")
         .permit("12", WRITE)
-        .limits(&[quarter(300)], &[quarter(90)])
-        .body(Body::Json(&[
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
+        .body(BodySpec::Json(&[
             POST_ID,
-            Member::new("note_text", Shape::Text(0, ANY_LENGTH)).required(),
+            BodyMember::new("note_text", MemberShape::Text(0, ANY_LENGTH)).as_required(),
         ])),
     Endpoint::new("deleteCommunityNotes", "DELETE", "/2/notes/{id}")
-        .act(v2::notes::delete)
-        .about("Deletes a note of the authenticated user.")
+        .handler(v2::notes::delete)
+        .summary("Deletes a note of the authenticated user.")
         .permit("12", WRITE)
-        .limits(&[quarter(300)], &[quarter(90)])
-        .params(&[&[Param::id("id", "The id of the note.")]]),
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
+        .params(&[&[EndpointParam::path_id("id", "The id of the note.")]]),
 ];
 
 const SEE: Scopes = Scopes::from_slice(&[Scope::TweetRead]);
 const WRITE: Scopes = Scopes::from_slice(&[Scope::TweetWrite]);
 
-const TEST_MODE: Param = Param::query(
+const TEST_MODE: EndpointParam = EndpointParam::query(
     "test_mode",
-    Kind::Bool,
+    ParamType::Bool,
     "Whether the test pool is meant instead of the public one.",
 )
-.required();
+.as_required();
 
-const INFO: &[Member] = &[
-    Member::new("text", Shape::Text(0, ANY_LENGTH)).required(),
-    Member::new(
+const INFO: &[BodyMember] = &[
+    BodyMember::new("text", MemberShape::Text(0, ANY_LENGTH)).as_required(),
+    BodyMember::new(
         "classification",
-        Shape::OneOf(&["misinformed_or_potentially_misleading", "not_misleading"]),
+        MemberShape::OneOf(&["misinformed_or_potentially_misleading", "not_misleading"]),
     )
-    .required(),
-    Member::new(
+    .as_required(),
+    BodyMember::new(
         "misleading_tags",
-        Shape::Array(
-            &Shape::OneOf(&[
+        MemberShape::Array(
+            &MemberShape::OneOf(&[
                 "disputed_claim_as_fact",
                 "factual_error",
                 "manipulated_media",
@@ -105,6 +114,6 @@ const INFO: &[Member] = &[
             7,
         ),
     ),
-    Member::new("trustworthy_sources", Shape::Bool).required(),
-    Member::new("is_media_note", Shape::Bool),
+    BodyMember::new("trustworthy_sources", MemberShape::Bool).as_required(),
+    BodyMember::new("is_media_note", MemberShape::Bool),
 ];

@@ -3,213 +3,300 @@
 //! They read their queries themselves, so that what is wrong there is said on a page.
 
 use super::shared::ANY_LENGTH;
-use crate::call::Call;
 use crate::endpoint::{
-    Accent, Body, Endpoint, Kind, Member, Param, Pending, Shape, Window, quarter,
+    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, HandlerFuture, MemberShape,
+    ParamType, RateWindow, per_quarter_hour,
 };
 use crate::pages::{
-    access, card, compose, join, landing, notifications, oauth1, oauth2, recover, settings,
-    sign_in, style,
+    access, account_recovery, assets, card_links, compose, landing, notifications, oauth1, oauth2,
+    registration, settings, sign_in,
 };
+use crate::request_context::RequestContext;
 
 /// All of them but the portal's.
 pub static PAGES: &[Endpoint] = &[
-    shown("showStart", "/", landing::show).about("What this server is, and where to go."),
-    shown("showSignIn", "/login", sign_in::show).about("Where people sign in."),
-    sent("signIn", "/login", sign_in::submit, SIGN_IN).about("Signs a browser in."),
-    shown("showSignOut", "/logout", sign_in::ask_out).about("Asks whether to sign out."),
-    sent("signOut", "/logout", sign_in::out, &[]).about("Signs a browser out."),
-    shown("showJoin", "/join", join::show)
+    page_endpoint("showStart", "/", landing::show).summary("What this server is, and where to go."),
+    page_endpoint("showSignIn", "/login", sign_in::show).summary("Where people sign in."),
+    form_endpoint("signIn", "/login", sign_in::submit, SIGN_IN).summary("Signs a browser in."),
+    page_endpoint("showSignOut", "/logout", sign_in::show_sign_out)
+        .summary("Asks whether to sign out."),
+    form_endpoint("signOut", "/logout", sign_in::sign_out, &[]).summary("Signs a browser out."),
+    page_endpoint("showJoin", "/join", registration::show)
         .aliases(&["/account/join"])
-        .about("Where people create an account."),
-    sent("join", "/join", join::submit, JOIN).about("Creates an account."),
-    shown("showForgotten", "/forgotten-password", recover::forgotten)
-        .about("Where a new password is asked for."),
-    sent("askReset", "/forgotten-password", recover::ask, EMAIL)
-        .about("Sends a link to set a new password."),
-    shown("showReset", "/account/reset", recover::look).about("Where a new password is set."),
-    sent("resetPassword", "/account/reset", recover::reset, RESET).about("Sets a new password."),
-    shown("showConfirm", "/account/confirm", recover::look_at_address)
-        .about("Where an email address is confirmed."),
-    sent(
+        .summary("Where people create an account."),
+    form_endpoint("join", "/join", registration::submit, JOIN).summary("Creates an account."),
+    page_endpoint(
+        "showForgotten",
+        "/forgotten-password",
+        account_recovery::show_forgot_password,
+    )
+    .summary("Where a new password is asked for."),
+    form_endpoint(
+        "askReset",
+        "/forgotten-password",
+        account_recovery::request_reset,
+        EMAIL,
+    )
+    .summary("Sends a link to set a new password."),
+    page_endpoint("showReset", "/account/reset", account_recovery::show_reset)
+        .summary("Where a new password is set."),
+    form_endpoint(
+        "resetPassword",
+        "/account/reset",
+        account_recovery::submit_reset,
+        RESET,
+    )
+    .summary("Sets a new password."),
+    page_endpoint(
+        "showConfirm",
+        "/account/confirm",
+        account_recovery::show_email_confirmation,
+    )
+    .summary("Where an email address is confirmed."),
+    form_endpoint(
         "confirmEmail",
         "/account/confirm",
-        recover::confirm,
+        account_recovery::submit_email_confirmation,
         CONFIRM,
     )
-    .about("Confirms an email address."),
-    shown("showSettings", "/settings/account", settings::show)
-        .about("A person's own password and address."),
-    sent(
+    .summary("Confirms an email address."),
+    page_endpoint("showSettings", "/settings/account", settings::show)
+        .summary("A person's own password and address."),
+    form_endpoint(
         "changePassword",
-        settings::PASSWORD,
-        settings::password,
+        settings::PASSWORD_PATH,
+        settings::change_password,
         PASSWORD,
     )
-    .about("Changes the password."),
-    sent(
+    .summary("Changes the password."),
+    form_endpoint(
         "changeEmail",
-        settings::EMAIL,
-        settings::email,
+        settings::EMAIL_PATH,
+        settings::change_email,
         CHANGE_EMAIL,
     )
-    .about("Changes the address."),
-    sent(
+    .summary("Changes the address."),
+    form_endpoint(
         "resendConfirmation",
-        settings::RESEND,
-        settings::resend,
+        settings::RESEND_PATH,
+        settings::resend_confirmation,
         &[],
     )
-    .about("Sends another letter to confirm the address."),
-    sent("sayAbout", settings::ABOUT, settings::about, ABOUT)
-        .about("Says when a person was born and of which gender they are, to the platform only."),
-    sent("cancelEmail", settings::CANCEL, settings::cancel, &[])
-        .about("Takes back a change of the address that was not confirmed."),
-    shown("showSessions", "/settings/sessions", access::show).about("Where a person is signed in."),
-    sent("endSession", access::END, access::end, ID).about("Ends a session."),
-    sent(
+    .summary("Sends another letter to confirm the address."),
+    form_endpoint(
+        "sayAbout",
+        settings::PRIVATE_PROFILE_PATH,
+        settings::update_private_profile,
+        ABOUT,
+    )
+    .summary("Says when a person was born and of which gender they are, to the platform only."),
+    form_endpoint(
+        "cancelEmail",
+        settings::CANCEL_PATH,
+        settings::cancel_email_change,
+        &[],
+    )
+    .summary("Takes back a change of the address that was not confirmed."),
+    page_endpoint("showSessions", "/settings/sessions", access::show_sessions)
+        .summary("Where a person is signed in."),
+    form_endpoint(
+        "endSession",
+        access::REVOKE_SESSION_PATH,
+        access::revoke_session,
+        ID,
+    )
+    .summary("Ends a session."),
+    form_endpoint(
         "endOtherSessions",
-        access::END_OTHERS,
-        access::end_others,
+        access::REVOKE_OTHER_SESSIONS_PATH,
+        access::revoke_other_sessions,
         &[],
     )
-    .about("Ends all other sessions."),
-    shown("showConnectedApps", "/settings/apps", access::connected)
-        .about("The apps that may act for a person."),
-    shown("showNotifications", "/notifications", notifications::list)
-        .about("What a person was told that is said nowhere else."),
-    shown("showPreview", "/preview/{id}", crate::ads::preview::show)
-        .params(&[&[Param::path(
+    .summary("Ends all other sessions."),
+    page_endpoint(
+        "showConnectedApps",
+        "/settings/apps",
+        access::show_connected_apps,
+    )
+    .summary("The apps that may act for a person."),
+    page_endpoint("showNotifications", "/notifications", notifications::list)
+        .summary("What a person was told that is said nowhere else."),
+    page_endpoint("showPreview", "/preview/{id}", crate::ads::preview::show)
+        .params(&[&[EndpointParam::path(
             "id",
-            Kind::Text(1, 20),
+            ParamType::Text(1, 20),
             "The post, or what it will be made of.",
         )]])
-        .about("What a post of an advertiser looks like, for whoever was given the address."),
-    sent("disconnectApp", access::DISCONNECT, access::disconnect, ID)
-        .about("Takes back what an app was granted."),
-    sent(
+        .summary("What a post of an advertiser looks like, for whoever was given the address."),
+    form_endpoint(
+        "disconnectApp",
+        access::DISCONNECT_APP_PATH,
+        access::disconnect_app,
+        ID,
+    )
+    .summary("Takes back what an app was granted."),
+    form_endpoint(
         "answerRequestToken",
         "/oauth/authorize",
-        oauth1::decide,
+        oauth1::submit_decision,
         OAUTH1,
     )
-    .about("Lets an app act for the user, or not."),
-    sent(
+    .summary("Lets an app act for the user, or not."),
+    form_endpoint(
         "answerOAuth2",
         "/i/oauth2/authorize",
-        oauth2::decide,
+        oauth2::submit_decision,
         OAUTH2,
     )
     .aliases(&["/2/oauth2/authorize"])
-    .about("Lets an app act for the user within some scopes, or not."),
-    shown("followCard", "/c/{link}", card::follow)
+    .summary("Lets an app act for the user within some scopes, or not."),
+    page_endpoint("followCard", "/c/{link}", card_links::follow)
         .params(&[LINK])
-        .about("Leads where a card leads."),
-    shown("followCardFrom", "/c/{link}/{post}", card::follow_from)
-        .params(&[LINK, FROM])
-        .about(
-            "Leads where the card of a post leads; the click is counted where it is promoted. A \
+        .summary("Leads where a card leads."),
+    page_endpoint(
+        "followCardFrom",
+        "/c/{link}/{post}",
+        card_links::follow_from_post,
+    )
+    .params(&[LINK, FROM])
+    .summary(
+        "Leads where the card of a post leads; the click is counted where it is promoted. A \
              serving client adds its `impression_token`.",
-        ),
-    shown("showCard", "/cards/{card}/{post}", compose::card)
-        .params(&[CARD])
-        .about("A conversation card, as a post carries it."),
-    shown("showComposer", compose::ACTION, compose::show)
+    ),
+    page_endpoint(
+        "showCard",
+        "/cards/{card}/{post}",
+        compose::show_conversation_card,
+    )
+    .params(&[CARD])
+    .summary("A conversation card, as a post carries it."),
+    page_endpoint("showComposer", compose::COMPOSE_PATH, compose::show)
         .aliases(&["/intent/tweet"])
-        .about("Where a post is written, with a text that came with the link."),
-    sent("compose", compose::ACTION, compose::submit, COMPOSE)
-        .about("Writes a post; one with a hashtag of a conversation card answers the card."),
-    shown("showWritten", "/intent/written", compose::written)
-        .about("What was written, and what the card shows that it answers."),
-    shown("getStyle", pages::STYLE_PATH, style::sheet).about("What the pages look like."),
-    shown("getScript", pages::SCRIPT_PATH, style::script)
-        .about("What the page does that shows a stream."),
-    shown("getMark", pages::MARK_PATH, style::mark).about("The mark of the pages."),
+        .summary("Where a post is written, with a text that came with the link."),
+    form_endpoint("compose", compose::COMPOSE_PATH, compose::submit, COMPOSE)
+        .summary("Writes a post; one with a hashtag of a conversation card answers the card."),
+    page_endpoint("showWritten", "/intent/written", compose::show_sent_post)
+        .summary("What was written, and what the card shows that it answers."),
+    page_endpoint("getStyle", pages::STYLE_PATH, assets::serve_stylesheet)
+        .summary("What the pages look like."),
+    page_endpoint("getScript", pages::SCRIPT_PATH, assets::serve_script)
+        .summary("What the page does that shows a stream."),
+    page_endpoint("getMark", pages::MARK_PATH, assets::serve_logo)
+        .summary("The mark of the pages."),
 ];
 
-type Act = fn(Call) -> Pending;
+type PageHandler = fn(RequestContext) -> HandlerFuture;
 
-const PER_ADDRESS: &[Window] = &[quarter(300)];
+const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(300)];
 /// Every page fetches what it looks like.
-const PER_BROWSER: &[Window] = &[quarter(900)];
+const PER_BROWSER: &[RateWindow] = &[per_quarter_hour(900)];
 
 /// A page that is looked at.
-pub(crate) const fn shown(id: &'static str, path: &'static str, act: Act) -> Endpoint {
+pub(crate) const fn page_endpoint(
+    id: &'static str,
+    path: &'static str,
+    act: PageHandler,
+) -> Endpoint {
     Endpoint::new(id, "GET", path)
-        .open()
+        .allow_anonymous()
         .limits(PER_BROWSER, &[])
-        .accent(Accent::Page)
-        .act(act)
+        .error_format(ErrorFormat::Page)
+        .handler(act)
 }
 
 /// A form that is sent.
-pub(crate) const fn sent(
+pub(crate) const fn form_endpoint(
     id: &'static str,
     path: &'static str,
-    act: Act,
-    members: &'static [Member],
+    act: PageHandler,
+    members: &'static [BodyMember],
 ) -> Endpoint {
     Endpoint::new(id, "POST", path)
-        .open()
+        .allow_anonymous()
         .limits(PER_ADDRESS, &[])
-        .body(Body::Form(members))
-        .accent(Accent::Page)
-        .act(act)
+        .body(BodySpec::Form(members))
+        .error_format(ErrorFormat::Page)
+        .handler(act)
 }
 
-const LINK: &[Param] = &[Param::path("link", Kind::Id, "The id of the link.")];
-const CARD: &[Param] = &[
-    Param::path("card", Kind::Id, "The number in the card's address."),
-    Param::path("post", Kind::Id, "The post that carries it."),
+const LINK: &[EndpointParam] = &[EndpointParam::path(
+    "link",
+    ParamType::Id,
+    "The id of the link.",
+)];
+const CARD: &[EndpointParam] = &[
+    EndpointParam::path("card", ParamType::Id, "The number in the card's address."),
+    EndpointParam::path("post", ParamType::Id, "The post that carries it."),
 ];
-const FROM: &[Param] = &[Param::path("post", Kind::Id, "The post whose card it is.")];
+const FROM: &[EndpointParam] = &[EndpointParam::path(
+    "post",
+    ParamType::Id,
+    "The post whose card it is.",
+)];
 
-const fn text(name: &'static str) -> Member {
-    Member::new(name, Shape::Text(0, ANY_LENGTH))
+const fn text_member(name: &'static str) -> BodyMember {
+    BodyMember::new(name, MemberShape::Text(0, ANY_LENGTH))
 }
 
-const COMPOSE: &[Member] = &[
-    text("csrf"),
-    text("text"),
-    text("card"),
-    text("of"),
-    text("in_reply_to"),
+const COMPOSE: &[BodyMember] = &[
+    text_member("csrf"),
+    text_member("text"),
+    text_member("card"),
+    text_member("of"),
+    text_member("in_reply_to"),
 ];
-const SIGN_IN: &[Member] = &[text("csrf"), text("next"), text("login"), text("password")];
-const JOIN: &[Member] = &[
-    text("csrf"),
-    text("next"),
-    text("username"),
-    text("name"),
-    text("email"),
-    text("password"),
+const SIGN_IN: &[BodyMember] = &[
+    text_member("csrf"),
+    text_member("next"),
+    text_member("login"),
+    text_member("password"),
 ];
-const EMAIL: &[Member] = &[text("csrf"), text("email")];
-const CONFIRM: &[Member] = &[text("csrf"), text("token")];
-const RESET: &[Member] = &[
-    text("csrf"),
-    text("token"),
-    text("password"),
-    text("end_tokens"),
+const JOIN: &[BodyMember] = &[
+    text_member("csrf"),
+    text_member("next"),
+    text_member("username"),
+    text_member("name"),
+    text_member("email"),
+    text_member("password"),
 ];
-const PASSWORD: &[Member] = &[
-    text("csrf"),
-    text("current"),
-    text("password"),
-    text("end_tokens"),
+const EMAIL: &[BodyMember] = &[text_member("csrf"), text_member("email")];
+const CONFIRM: &[BodyMember] = &[text_member("csrf"), text_member("token")];
+const RESET: &[BodyMember] = &[
+    text_member("csrf"),
+    text_member("token"),
+    text_member("password"),
+    text_member("end_tokens"),
 ];
-const CHANGE_EMAIL: &[Member] = &[text("csrf"), text("email"), text("email_password")];
-const ABOUT: &[Member] = &[text("csrf"), text("born_on"), text("gender")];
-const ID: &[Member] = &[text("csrf"), text("id")];
-const OAUTH1: &[Member] = &[text("csrf"), text("oauth_token"), text("decision")];
-const OAUTH2: &[Member] = &[
-    text("csrf"),
-    text("response_type"),
-    text("client_id"),
-    text("redirect_uri"),
-    text("scope"),
-    text("state"),
-    text("code_challenge"),
-    text("code_challenge_method"),
-    text("decision"),
+const PASSWORD: &[BodyMember] = &[
+    text_member("csrf"),
+    text_member("current"),
+    text_member("password"),
+    text_member("end_tokens"),
+];
+const CHANGE_EMAIL: &[BodyMember] = &[
+    text_member("csrf"),
+    text_member("email"),
+    text_member("email_password"),
+];
+const ABOUT: &[BodyMember] = &[
+    text_member("csrf"),
+    text_member("born_on"),
+    text_member("gender"),
+];
+const ID: &[BodyMember] = &[text_member("csrf"), text_member("id")];
+const OAUTH1: &[BodyMember] = &[
+    text_member("csrf"),
+    text_member("oauth_token"),
+    text_member("decision"),
+];
+const OAUTH2: &[BodyMember] = &[
+    text_member("csrf"),
+    text_member("response_type"),
+    text_member("client_id"),
+    text_member("redirect_uri"),
+    text_member("scope"),
+    text_member("state"),
+    text_member("code_challenge"),
+    text_member("code_challenge_method"),
+    text_member("decision"),
 ];

@@ -3,82 +3,92 @@
 use base::{Scope, VocabularyWord};
 
 use super::shared::{
-    ANY_LENGTH, END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page,
-    plain_fields,
+    ANY_LENGTH, END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page_params,
+    plain_fields_param,
 };
-use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day,
+    per_quarter_hour,
+};
 use crate::v2;
 
 /// Posts themselves.
 pub static POSTS: &[Endpoint] = &[
     Endpoint::new("getPostsByIds", "GET", "/2/<posts>")
-        .act(v2::posts::by_ids)
-        .about("Posts of these ids.")
+        .handler(v2::posts::get_many)
+        .summary("Posts of these ids.")
         .permit("1A2", READ)
-        .limits(&[quarter(3_500)], &[quarter(5_000)])
+        .limits(&[per_quarter_hour(3_500)], &[per_quarter_hour(5_000)])
         .params(&[IDS, POST_FIELDS]),
     Endpoint::new("getPostsById", "GET", "/2/<posts>/{id}")
-        .act(v2::posts::by_id)
-        .about("The post of this id.")
+        .handler(v2::posts::get)
+        .summary("The post of this id.")
         .permit("1A2", READ)
-        .limits(&[quarter(450)], &[quarter(900)])
+        .limits(&[per_quarter_hour(450)], &[per_quarter_hour(900)])
         .params(&[POST, POST_FIELDS]),
     Endpoint::new("createPosts", "POST", "/2/<posts>")
-        .act(v2::posts::create)
-        .about("Publishes a post, a reply, a quote or an edit as the authenticated user.")
+        .handler(v2::posts::create)
+        .summary("Publishes a post, a reply, a quote or an edit as the authenticated user.")
         .permit("12", READ.with_scope(Scope::TweetWrite))
-        .limits(&[day(10_000)], &[quarter(100)])
-        .shares(&PUBLISHING)
-        .body(Body::Json(NEW_POST))
-        .success(201),
+        .limits(&[per_day(10_000)], &[per_quarter_hour(100)])
+        .share_limit(&PUBLISHING)
+        .body(BodySpec::Json(NEW_POST))
+        .success_status(201),
     Endpoint::new("deletePosts", "DELETE", "/2/<posts>/{id}")
-        .act(v2::posts::delete)
-        .about("Deletes a post of the authenticated user, all its versions with it.")
+        .handler(v2::posts::delete)
+        .summary("Deletes a post of the authenticated user, all its versions with it.")
         .permit("12", READ.with_scope(Scope::TweetWrite))
-        .limits(&[], &[quarter(50)])
+        .limits(&[], &[per_quarter_hour(50)])
         .params(&[POST]),
     Endpoint::new("hidePostsReply", "PUT", "/2/<posts>/{post_id}/hidden")
-        .act(v2::posts::hide)
-        .about("Hides or unhides a reply in a conversation that the authenticated user began.")
+        .handler(v2::posts::hide)
+        .summary("Hides or unhides a reply in a conversation that the authenticated user began.")
         .permit("12", READ.with_scope(Scope::TweetModerateWrite))
-        .limits(&[], &[quarter(50)])
-        .params(&[&[Param::id("post_id", "The id of the reply.").also(&["tweet_id"])]])
-        .body(Body::Json(&[Member::new("hidden", Shape::Bool).required()])),
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[&[
+            EndpointParam::path_id("post_id", "The id of the reply.").aliases(&["tweet_id"])
+        ]])
+        .body(BodySpec::Json(&[BodyMember::new(
+            "hidden",
+            MemberShape::Bool,
+        )
+        .as_required()])),
     Endpoint::new(
         "getPostsQuotedPosts",
         "GET",
         "/2/<posts>/{id}/<quote_posts>",
     )
-    .act(v2::reposts::quotes)
-    .about("Posts that quote this post.")
+    .handler(v2::reposts::list_quotes)
+    .summary("Posts that quote this post.")
     .permit("1A2", READ)
-    .limits(&[quarter(75)], &[quarter(75)])
-    .params(&[POST, &page(10, 100, 10), EXCLUDE, POST_FIELDS]),
+    .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
+    .params(&[POST, &page_params(10, 100, 10), EXCLUDE, POST_FIELDS]),
     Endpoint::new("getPostsReposts", "GET", "/2/<posts>/{id}/<reposts>")
-        .act(v2::reposts::of_post)
-        .about("The reposts of this post, as posts.")
+        .handler(v2::reposts::list_for_post)
+        .summary("The reposts of this post, as posts.")
         .permit("1A2", READ)
-        .limits(&[quarter(75)], &[quarter(75)])
-        .params(&[POST, &page(1, 100, 100), POST_FIELDS]),
+        .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
+        .params(&[POST, &page_params(1, 100, 100), POST_FIELDS]),
     Endpoint::new("getPostsAnalytics", "GET", "/2/<posts>/analytics")
-        .act(v2::analytics::of_posts)
-        .about("Counters of the authenticated user's own posts over time.")
+        .handler(v2::analytics::get_post_analytics)
+        .summary("Counters of the authenticated user's own posts over time.")
         .permit("12", READ)
-        .limits(&[quarter(300)], &[quarter(300)])
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[IDS, ANALYTICS]),
 ];
 
-const IDS: &[Param] = &[Param::query("ids", Kind::Ids(1, 100), "The ids of the posts.").required()];
+const IDS: &[EndpointParam] =
+    &[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the posts.").as_required()];
 
-const ANALYTICS: &[Param] = &[
-    START_TIME.required(),
-    END_TIME.required(),
-    Param::query(
+const ANALYTICS: &[EndpointParam] = &[
+    START_TIME.as_required(),
+    END_TIME.as_required(),
+    EndpointParam::query(
         "granularity",
-        Kind::OneOf(&["hourly", "daily", "weekly", "total"]),
+        ParamType::OneOf(&["hourly", "daily", "weekly", "total"]),
         "How long each counted span is; `total` when absent.",
     ),
-    plain_fields(
+    plain_fields_param(
         "analytics.fields",
         &[
             "app_install_attempts",
@@ -108,83 +118,90 @@ const ANALYTICS: &[Param] = &[
     ),
 ];
 
-const TEXT: Shape = Shape::Text(0, ANY_LENGTH);
-const WHO_MAY_REPLY: Shape =
-    Shape::OneOf(&["following", "mentionedUsers", "subscribers", "verified"]);
+const TEXT: MemberShape = MemberShape::Text(0, ANY_LENGTH);
+const WHO_MAY_REPLY: MemberShape =
+    MemberShape::OneOf(&["following", "mentionedUsers", "subscribers", "verified"]);
 
 /// The body of a new post.
-const NEW_POST: &[Member] = &[
-    Member::new("text", TEXT),
-    Member::new("reply", Shape::Object(REPLY)),
-    Member::worded(
+const NEW_POST: &[BodyMember] = &[
+    BodyMember::new("text", TEXT),
+    BodyMember::new("reply", MemberShape::Object(REPLY)),
+    BodyMember::from_names(
         VocabularyWord::new("quote_post_id", "quote_tweet_id"),
-        Shape::Id,
+        MemberShape::Id,
     ),
-    Member::new("media", Shape::Object(MEDIA)),
-    Member::new("poll", Shape::Object(POLL)),
-    Member::new(
+    BodyMember::new("media", MemberShape::Object(MEDIA)),
+    BodyMember::new("poll", MemberShape::Object(POLL)),
+    BodyMember::new(
         "geo",
-        Shape::Object(&[Member::new("place_id", Shape::Text(1, 64)).required()]),
+        MemberShape::Object(&[BodyMember::new("place_id", MemberShape::Text(1, 64)).as_required()]),
     ),
-    Member::new("reply_settings", WHO_MAY_REPLY),
-    Member::new("community_id", Shape::Id),
-    Member::new("share_with_followers", Shape::Bool),
-    Member::new(
+    BodyMember::new("reply_settings", WHO_MAY_REPLY),
+    BodyMember::new("community_id", MemberShape::Id),
+    BodyMember::new("share_with_followers", MemberShape::Bool),
+    BodyMember::new(
         "edit_options",
-        Shape::Object(&[Member::new("previous_post_id", Shape::Id).required()]),
+        MemberShape::Object(&[BodyMember::new("previous_post_id", MemberShape::Id).as_required()]),
     ),
-    Member::new("for_super_followers_only", Shape::Bool),
-    Member::new("nullcast", Shape::Bool),
-    Member::new("made_with_ai", Shape::Bool),
-    Member::new("paid_partnership", Shape::Bool),
-    Member::new("card_uri", TEXT),
-    Member::new("direct_message_deep_link", TEXT),
+    BodyMember::new("for_super_followers_only", MemberShape::Bool),
+    BodyMember::new("nullcast", MemberShape::Bool),
+    BodyMember::new("made_with_ai", MemberShape::Bool),
+    BodyMember::new("paid_partnership", MemberShape::Bool),
+    BodyMember::new("card_uri", TEXT),
+    BodyMember::new("direct_message_deep_link", TEXT),
 ];
 
-const REPLY: &[Member] = &[
-    Member::worded(
+const REPLY: &[BodyMember] = &[
+    BodyMember::from_names(
         VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id"),
-        Shape::Id,
+        MemberShape::Id,
     )
-    .required(),
-    Member::new(
+    .as_required(),
+    BodyMember::new(
         "exclude_reply_user_ids",
-        Shape::Array(&Shape::Id, 0, ANY_LENGTH),
+        MemberShape::Array(&MemberShape::Id, 0, ANY_LENGTH),
     ),
-    Member::new("auto_populate_reply_metadata", Shape::Bool),
+    BodyMember::new("auto_populate_reply_metadata", MemberShape::Bool),
 ];
 
-const MEDIA: &[Member] = &[
-    Member::new("media_ids", Shape::Array(&Shape::Id, 1, 4)).required(),
-    Member::new("tagged_user_ids", Shape::Array(&Shape::Id, 0, 10)),
-    Member::new("title", TEXT),
-    Member::new("description", TEXT),
-    Member::new("embeddable", Shape::Bool),
-    Member::new("preview_media_id", Shape::Id),
-    Member::new("call_to_actions", Shape::Object(CALL_TO_ACTIONS)),
+const MEDIA: &[BodyMember] = &[
+    BodyMember::new("media_ids", MemberShape::Array(&MemberShape::Id, 1, 4)).as_required(),
+    BodyMember::new(
+        "tagged_user_ids",
+        MemberShape::Array(&MemberShape::Id, 0, 10),
+    ),
+    BodyMember::new("title", TEXT),
+    BodyMember::new("description", TEXT),
+    BodyMember::new("embeddable", MemberShape::Bool),
+    BodyMember::new("preview_media_id", MemberShape::Id),
+    BodyMember::new("call_to_actions", MemberShape::Object(CALL_TO_ACTIONS)),
 ];
 
-const CALL_TO_ACTIONS: &[Member] = &[
-    Member::new(
+const CALL_TO_ACTIONS: &[BodyMember] = &[
+    BodyMember::new(
         "visit_site",
-        Shape::Object(&[Member::new("url", TEXT).required()]),
+        MemberShape::Object(&[BodyMember::new("url", TEXT).as_required()]),
     ),
-    Member::new(
+    BodyMember::new(
         "watch_now",
-        Shape::Object(&[Member::new("url", TEXT).required()]),
+        MemberShape::Object(&[BodyMember::new("url", TEXT).as_required()]),
     ),
-    Member::new(
+    BodyMember::new(
         "app_install",
-        Shape::Object(&[
-            Member::new("app_store_id", TEXT),
-            Member::new("ipad_app_store_id", TEXT),
-            Member::new("play_store_id", TEXT),
+        MemberShape::Object(&[
+            BodyMember::new("app_store_id", TEXT),
+            BodyMember::new("ipad_app_store_id", TEXT),
+            BodyMember::new("play_store_id", TEXT),
         ]),
     ),
 ];
 
-const POLL: &[Member] = &[
-    Member::new("options", Shape::Array(&Shape::Text(1, 25), 2, 4)).required(),
-    Member::new("duration_minutes", Shape::Int(5, 10_080)).required(),
-    Member::new("reply_settings", WHO_MAY_REPLY),
+const POLL: &[BodyMember] = &[
+    BodyMember::new(
+        "options",
+        MemberShape::Array(&MemberShape::Text(1, 25), 2, 4),
+    )
+    .as_required(),
+    BodyMember::new("duration_minutes", MemberShape::Int(5, 10_080)).as_required(),
+    BodyMember::new("reply_settings", WHO_MAY_REPLY),
 ];

@@ -3,59 +3,62 @@
 use base::Scopes;
 
 use super::shared::ANY_LENGTH;
-use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day,
+    per_quarter_hour,
+};
 use crate::v2;
 
 /// The stream and its rules.
 pub static POWERSTREAM: &[Endpoint] = &[
     Endpoint::new("streamPowerstream", "GET", "/2/powerstream")
-        .about("Posts that match the powerstream's rules, as they are published.")
+        .summary("Posts that match the powerstream's rules, as they are published.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(50)], &[])
+        .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
-            Param::query(
+            EndpointParam::query(
                 "backfillMinutes",
-                Kind::Int(0, 5, 0),
+                ParamType::Int(0, 5, 0),
                 "Minutes of the past to send first.",
             ),
-            Param::query("startTime", Kind::Time, "The earliest time, included."),
-            Param::query("endTime", Kind::Time, "The latest time, excluded."),
-            Param::query(
+            EndpointParam::query("startTime", ParamType::Time, "The earliest time, included."),
+            EndpointParam::query("endTime", ParamType::Time, "The latest time, excluded."),
+            EndpointParam::query(
                 "localDcOnly",
-                Kind::Bool,
+                ParamType::Bool,
                 "Whether only this data centre's posts are wanted.",
             ),
         ]])
-        .act(v2::streams::powerstream),
+        .handler(v2::streams::powerstream),
     Endpoint::new("getPowerstreamRules", "GET", "/2/powerstream/rules")
-        .about("The powerstream's rules.")
+        .summary("The powerstream's rules.")
         .permit("A", Scopes::NONE)
-        .limits(&[day(50)], &[])
-        .act(v2::powerstream::rules),
+        .limits(&[per_day(50)], &[])
+        .handler(v2::powerstream::list_rules),
     Endpoint::new("addPowerstreamRules", "POST", "/2/powerstream/rules")
-        .about("Adds rules to the powerstream's.")
+        .summary("Adds rules to the powerstream's.")
         .permit("A", Scopes::NONE)
-        .limits(&[day(50)], &[])
-        .body(Body::Json(&[RULES.required()]))
-        .success(201)
-        .act(v2::powerstream::add),
+        .limits(&[per_day(50)], &[])
+        .body(BodySpec::Json(&[RULES.as_required()]))
+        .success_status(201)
+        .handler(v2::powerstream::add_rules),
     Endpoint::new("deletePowerstreamRules", "DELETE", "/2/powerstream/rules")
-        .about("Deletes some of the powerstream's rules.")
+        .summary("Deletes some of the powerstream's rules.")
         .permit("A", Scopes::NONE)
-        .limits(&[day(50)], &[])
-        .body(Body::Json(&[
+        .limits(&[per_day(50)], &[])
+        .body(BodySpec::Json(&[
             RULES,
-            Member::new("ids", Shape::Array(&Shape::Id, 1, 100)),
+            BodyMember::new("ids", MemberShape::Array(&MemberShape::Id, 1, 100)),
         ]))
-        .act(v2::powerstream::delete),
+        .handler(v2::powerstream::delete_rules),
 ];
 
-const RULES: Member = Member::new(
+const RULES: BodyMember = BodyMember::new(
     "rules",
-    Shape::Array(
-        &Shape::Object(&[
-            Member::new("value", Shape::Text(0, ANY_LENGTH)).required(),
-            Member::new("tag", Shape::Text(0, ANY_LENGTH)),
+    MemberShape::Array(
+        &MemberShape::Object(&[
+            BodyMember::new("value", MemberShape::Text(0, ANY_LENGTH)).as_required(),
+            BodyMember::new("tag", MemberShape::Text(0, ANY_LENGTH)),
         ]),
         1,
         100,

@@ -2,47 +2,49 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{OWN, POST, POST_FIELDS, POST_ID, PUBLISHING, READ, USER_FIELDS, page};
-use crate::endpoint::{Body, Endpoint, Param, quarter};
+use super::shared::{OWN, POST, POST_FIELDS, POST_ID, PUBLISHING, READ, USER_FIELDS, page_params};
+use crate::endpoint::{BodySpec, Endpoint, EndpointParam, per_quarter_hour};
 use crate::v2;
 
 /// Reposts, made, undone and listed.
 pub static REPOSTS: &[Endpoint] = &[
     Endpoint::new("repostPost", "POST", "/2/users/{id}/<reposts>")
-        .act(v2::reposts::create)
-        .about("Reposts a post as the authenticated user.")
+        .handler(v2::reposts::create)
+        .summary("Reposts a post as the authenticated user.")
         .permit("12", READ.with_scope(Scope::TweetWrite))
-        .limits(&[], &[quarter(50)])
-        .shares(&PUBLISHING)
+        .limits(&[], &[per_quarter_hour(50)])
+        .share_limit(&PUBLISHING)
         .params(&[OWN])
-        .body(Body::Json(&[POST_ID])),
+        .body(BodySpec::Json(&[POST_ID])),
     Endpoint::new(
         "unrepostPost",
         "DELETE",
         "/2/users/{id}/<reposts>/{source_post_id}",
     )
-    .act(v2::reposts::delete)
-    .about("Undoes a repost of the authenticated user.")
+    .handler(v2::reposts::delete)
+    .summary("Undoes a repost of the authenticated user.")
     .permit("12", READ.with_scope(Scope::TweetWrite))
-    .limits(&[], &[quarter(50)])
+    .limits(&[], &[per_quarter_hour(50)])
     .params(&[OWN, SOURCE]),
     Endpoint::new("getPostsRepostedBy", "GET", "/2/<posts>/{id}/<reposted_by>")
-        .act(v2::reposts::users)
-        .about("Users who reposted a post, newest repost first.")
+        .handler(v2::reposts::list_users)
+        .summary("Users who reposted a post, newest repost first.")
         .permit("1A2", READ)
-        .limits(&[quarter(75)], &[quarter(75)])
-        .params(&[POST, &page(1, 100, 100), USER_FIELDS]),
+        .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
+        .params(&[POST, &page_params(1, 100, 100), USER_FIELDS]),
     Endpoint::new("getUsersRepostsOfMe", "GET", "/2/users/reposts_of_me")
-        .act(v2::reposts::of_me)
-        .about("Posts of the authenticated user that others reposted.")
+        .handler(v2::reposts::list_reposts_of_me)
+        .summary("Posts of the authenticated user that others reposted.")
         .permit(
             "12",
             Scopes::from_slice(&[Scope::TweetRead, Scope::TimelineRead]),
         )
-        .limits(&[], &[quarter(75)])
-        .params(&[&page(1, 100, 100), POST_FIELDS]),
+        .limits(&[], &[per_quarter_hour(75)])
+        .params(&[&page_params(1, 100, 100), POST_FIELDS]),
 ];
 
-const SOURCE: &[Param] = &[
-    Param::id("source_post_id", "The id of the post that was reposted.").also(&["source_tweet_id"]),
-];
+const SOURCE: &[EndpointParam] =
+    &[
+        EndpointParam::path_id("source_post_id", "The id of the post that was reposted.")
+            .aliases(&["source_tweet_id"]),
+    ];

@@ -3,7 +3,10 @@
 use base::{Permit, Scope, Scopes, VocabularyWord};
 use view::ObjectKind;
 
-use crate::endpoint::{Endpoint, Kind, Member, Param, Pattern, Place, Shape, Shared, Window};
+use crate::endpoint::{
+    BodyMember, Endpoint, EndpointParam, EndpointParamLocation, MemberShape, ParamType, RateWindow,
+    SharedWindow, TextPattern,
+};
 
 /// The two scopes that nearly every operation asks for.
 pub(crate) const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
@@ -12,19 +15,19 @@ pub(crate) const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::Us
 pub(crate) const ANY_LENGTH: usize = usize::MAX;
 
 /// `calls` in a second.
-pub(crate) const fn second(calls: u32) -> Window {
-    Window { calls, seconds: 1 }
+pub(crate) const fn per_second(calls: u32) -> RateWindow {
+    RateWindow { calls, seconds: 1 }
 }
 
 /// `calls` in a minute.
-pub(crate) const fn minute(calls: u32) -> Window {
-    Window { calls, seconds: 60 }
+pub(crate) const fn per_minute(calls: u32) -> RateWindow {
+    RateWindow { calls, seconds: 60 }
 }
 
 /// What a user publishes, by posts and reposts together (contract §13, row 17).
-pub(crate) static PUBLISHING: Shared = Shared {
+pub(crate) static PUBLISHING: SharedWindow = SharedWindow {
     name: "posts and reposts",
-    window: Window {
+    window: RateWindow {
         calls: 300,
         seconds: 10_800,
     },
@@ -33,7 +36,7 @@ pub(crate) static PUBLISHING: Shared = Shared {
 impl Endpoint {
     /// Answers anyone; a credential, if one is due, is read by the operation.
     #[must_use]
-    pub(crate) const fn open(self) -> Self {
+    pub(crate) const fn allow_anonymous(self) -> Self {
         Self {
             permit: Permit::OPEN,
             ..self
@@ -41,36 +44,40 @@ impl Endpoint {
     }
 }
 
-impl Param {
+impl EndpointParam {
     /// A parameter of the query that may be absent.
-    pub(crate) const fn query(name: &'static str, kind: Kind, about: &'static str) -> Self {
+    pub(crate) const fn query(
+        name: &'static str,
+        param_type: ParamType,
+        summary: &'static str,
+    ) -> Self {
         Self {
             name,
             aliases: &[],
-            place: Place::Query,
+            location: EndpointParamLocation::Query,
             required: false,
-            kind,
-            about,
+            param_type,
+            summary,
         }
     }
 
     /// A parameter of the path.
-    pub(crate) const fn path(name: &'static str, kind: Kind, about: &'static str) -> Self {
+    pub(crate) const fn path(name: &'static str, kind: ParamType, about: &'static str) -> Self {
         Self {
-            place: Place::Path,
+            location: EndpointParamLocation::Path,
             required: true,
             ..Self::query(name, kind, about)
         }
     }
 
     /// An id in the path.
-    pub(crate) const fn id(name: &'static str, about: &'static str) -> Self {
-        Self::path(name, Kind::Id, about)
+    pub(crate) const fn path_id(name: &'static str, about: &'static str) -> Self {
+        Self::path(name, ParamType::Id, about)
     }
 
     /// It must be there.
     #[must_use]
-    pub(crate) const fn required(self) -> Self {
+    pub(crate) const fn as_required(self) -> Self {
         Self {
             required: true,
             ..self
@@ -79,19 +86,19 @@ impl Param {
 
     /// These names mean it too.
     #[must_use]
-    pub(crate) const fn also(self, aliases: &'static [&'static str]) -> Self {
+    pub(crate) const fn aliases(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }
 }
 
-impl Member {
+impl BodyMember {
     /// A member that is called the same in both vocabularies and may be absent.
-    pub(crate) const fn new(name: &'static str, shape: Shape) -> Self {
-        Self::worded(VocabularyWord::same_in_both(name), shape)
+    pub(crate) const fn new(name: &'static str, shape: MemberShape) -> Self {
+        Self::from_names(VocabularyWord::same_in_both(name), shape)
     }
 
     /// A member that each vocabulary may call its own way.
-    pub(crate) const fn worded(name: VocabularyWord, shape: Shape) -> Self {
+    pub(crate) const fn from_names(name: VocabularyWord, shape: MemberShape) -> Self {
         Self {
             name,
             required: false,
@@ -101,7 +108,7 @@ impl Member {
 
     /// It must be there.
     #[must_use]
-    pub(crate) const fn required(self) -> Self {
+    pub(crate) const fn as_required(self) -> Self {
         Self {
             required: true,
             ..self
@@ -112,132 +119,139 @@ impl Member {
 // Paths.
 
 /// The authenticated user's own id in the path.
-pub(crate) const OWN: &[Param] = &[Param::id(
+pub(crate) const OWN: &[EndpointParam] = &[EndpointParam::path_id(
     "id",
     "The id of the user, who must be the authenticated user.",
 )];
 /// A user in the path.
-pub(crate) const USER: &[Param] = &[Param::id("id", "The id of the user.")];
+pub(crate) const USER: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the user.")];
 /// A post in the path.
-pub(crate) const POST: &[Param] = &[Param::id("id", "The id of the post.")];
+pub(crate) const POST: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the post.")];
 /// A list in the path.
-pub(crate) const LIST: &[Param] = &[Param::id("id", "The id of the list.")];
+pub(crate) const LIST: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the list.")];
 /// A post in the path beside its user.
-pub(crate) const POST_OF_USER: &[Param] =
-    &[Param::id("post_id", "The id of the post.").also(&["tweet_id"])];
+pub(crate) const POST_OF_USER: &[EndpointParam] =
+    &[EndpointParam::path_id("post_id", "The id of the post.").aliases(&["tweet_id"])];
 /// Source and target of an edge between users.
-pub(crate) const EDGE: &[Param] = &[
-    Param::id(
+pub(crate) const EDGE: &[EndpointParam] = &[
+    EndpointParam::path_id(
         "source_user_id",
         "The id of the user who acts, who must be the authenticated user.",
     ),
-    Param::id("target_user_id", "The id of the user who is acted upon."),
+    EndpointParam::path_id("target_user_id", "The id of the user who is acted upon."),
 ];
 /// A webhook in the path.
-pub(crate) const WEBHOOK: &[Param] = &[Param::id("webhook_id", "The id of the webhook.")];
+pub(crate) const WEBHOOK: &[EndpointParam] = &[EndpointParam::path_id(
+    "webhook_id",
+    "The id of the webhook.",
+)];
 
 // Field sets.
 
 /// Fields of posts.
-pub(crate) const POST_FIELD: Param = Param::query(
+pub(crate) const POST_FIELD: EndpointParam = EndpointParam::query(
     "post.fields",
-    Kind::Fields(ObjectKind::Post),
+    ParamType::Fields(ObjectKind::Post),
     "Fields of the posts that the answer carries.",
 )
-.also(&["tweet.fields"]);
+.aliases(&["tweet.fields"]);
 /// Fields of users.
-pub(crate) const USER_FIELD: Param = Param::query(
+pub(crate) const USER_FIELD: EndpointParam = EndpointParam::query(
     "user.fields",
-    Kind::Fields(ObjectKind::User),
+    ParamType::Fields(ObjectKind::User),
     "Fields of the users that the answer carries.",
 );
 /// Fields of media.
-pub(crate) const MEDIA_FIELD: Param = Param::query(
+pub(crate) const MEDIA_FIELD: EndpointParam = EndpointParam::query(
     "media.fields",
-    Kind::Fields(ObjectKind::Media),
+    ParamType::Fields(ObjectKind::Media),
     "Fields of the media that the answer carries.",
 );
 
 /// What an object can lead to.
-pub(crate) const fn expansions(of: ObjectKind) -> Param {
-    Param::query(
+pub(crate) const fn expansions_param(of: ObjectKind) -> EndpointParam {
+    EndpointParam::query(
         "expansions",
-        Kind::Expansions(of),
+        ParamType::Expansions(of),
         "Objects that the answer shall include beside its own.",
     )
 }
 
 /// Fields and expansions of posts.
-pub(crate) const POST_FIELDS: &[Param] = &[
+pub(crate) const POST_FIELDS: &[EndpointParam] = &[
     POST_FIELD,
-    expansions(ObjectKind::Post),
+    expansions_param(ObjectKind::Post),
     MEDIA_FIELD,
-    Param::query(
+    EndpointParam::query(
         "poll.fields",
-        Kind::Fields(ObjectKind::Poll),
+        ParamType::Fields(ObjectKind::Poll),
         "Fields of the polls that the answer carries.",
     ),
-    Param::query(
+    EndpointParam::query(
         "place.fields",
-        Kind::Fields(ObjectKind::Place),
+        ParamType::Fields(ObjectKind::Place),
         "Fields of the places that the answer carries.",
     ),
     USER_FIELD,
 ];
 /// Fields and expansions of users.
-pub(crate) const USER_FIELDS: &[Param] = &[USER_FIELD, expansions(ObjectKind::User), POST_FIELD];
+pub(crate) const USER_FIELDS: &[EndpointParam] =
+    &[USER_FIELD, expansions_param(ObjectKind::User), POST_FIELD];
 /// Fields and expansions of lists.
-pub(crate) const LIST_FIELDS: &[Param] = &[
-    Param::query(
+pub(crate) const LIST_FIELDS: &[EndpointParam] = &[
+    EndpointParam::query(
         "list.fields",
-        Kind::Fields(ObjectKind::List),
+        ParamType::Fields(ObjectKind::List),
         "Fields of the lists that the answer carries.",
     ),
-    expansions(ObjectKind::List),
+    expansions_param(ObjectKind::List),
     USER_FIELD,
 ];
 /// Fields and expansions of spaces.
-pub(crate) const SPACE_FIELDS: &[Param] = &[
-    Param::query(
+pub(crate) const SPACE_FIELDS: &[EndpointParam] = &[
+    EndpointParam::query(
         "space.fields",
-        Kind::Fields(ObjectKind::Space),
+        ParamType::Fields(ObjectKind::Space),
         "Fields of the spaces that the answer carries.",
     ),
-    expansions(ObjectKind::Space),
+    expansions_param(ObjectKind::Space),
     USER_FIELD,
-    Param::query(
+    EndpointParam::query(
         "topic.fields",
-        Kind::Fields(ObjectKind::Topic),
+        ParamType::Fields(ObjectKind::Topic),
         "Fields of the topics that the answer carries.",
     ),
 ];
 /// Fields and expansions of direct-message events.
-pub(crate) const DM_FIELDS: &[Param] = &[
-    Param::query(
+pub(crate) const DM_FIELDS: &[EndpointParam] = &[
+    EndpointParam::query(
         "dm_event.fields",
-        Kind::Fields(ObjectKind::DmEvent),
+        ParamType::Fields(ObjectKind::DmEvent),
         "Fields of the message events that the answer carries.",
     ),
-    expansions(ObjectKind::DmEvent),
+    expansions_param(ObjectKind::DmEvent),
     USER_FIELD,
     POST_FIELD,
     MEDIA_FIELD,
 ];
 
 /// Fields of an object.
-pub(crate) const fn object_fields(name: &'static str, of: ObjectKind) -> Param {
-    Param::query(
+pub(crate) const fn object_fields_param(name: &'static str, of: ObjectKind) -> EndpointParam {
+    EndpointParam::query(
         name,
-        Kind::Fields(of),
+        ParamType::Fields(of),
         "Fields of the objects that the answer carries.",
     )
 }
 
 /// Fields of an object that has no projection of its own.
-pub(crate) const fn plain_fields(name: &'static str, of: &'static [&'static str]) -> Param {
-    Param::query(
+pub(crate) const fn plain_fields_param(
+    name: &'static str,
+    of: &'static [&'static str],
+) -> EndpointParam {
+    EndpointParam::query(
         name,
-        Kind::SomeOf(of),
+        ParamType::SomeOf(of),
         "Fields of the objects that the answer carries.",
     )
 }
@@ -245,120 +259,127 @@ pub(crate) const fn plain_fields(name: &'static str, of: &'static [&'static str]
 // Pages and time.
 
 /// A page token of an earlier answer.
-pub(crate) const PAGINATION_TOKEN: Param = Param::query(
+pub(crate) const PAGINATION_TOKEN: EndpointParam = EndpointParam::query(
     "pagination_token",
-    Kind::PageToken,
+    ParamType::PageToken,
     "The page to show, by the token that an earlier answer gave.",
 );
 /// The other name of the page token, in searches.
-pub(crate) const NEXT_TOKEN: Param = Param::query(
+pub(crate) const NEXT_TOKEN: EndpointParam = EndpointParam::query(
     "next_token",
-    Kind::PageToken,
+    ParamType::PageToken,
     "The page to show, by the token that an earlier answer gave.",
 );
 
 /// The size of a page, between bounds.
-pub(crate) const fn max_results(least: i64, most: i64, default: i64) -> Param {
-    Param::query(
+pub(crate) const fn max_results_param(least: i64, most: i64, default: i64) -> EndpointParam {
+    EndpointParam::query(
         "max_results",
-        Kind::Int(least, most, default),
+        ParamType::Int(least, most, default),
         "The most items that a page may hold.",
     )
 }
 
 /// The size of a page and its token.
-pub(crate) const fn page(least: i64, most: i64, default: i64) -> [Param; 2] {
-    [max_results(least, most, default), PAGINATION_TOKEN]
+pub(crate) const fn page_params(least: i64, most: i64, default: i64) -> [EndpointParam; 2] {
+    [max_results_param(least, most, default), PAGINATION_TOKEN]
 }
 
 /// The earliest and the latest time.
-pub(crate) const SPAN: &[Param] = &[START_TIME, END_TIME];
+pub(crate) const SPAN: &[EndpointParam] = &[START_TIME, END_TIME];
 /// The earliest time.
-pub(crate) const START_TIME: Param =
-    Param::query("start_time", Kind::Time, "The earliest time, included.");
+pub(crate) const START_TIME: EndpointParam = EndpointParam::query(
+    "start_time",
+    ParamType::Time,
+    "The earliest time, included.",
+);
 /// The latest time.
-pub(crate) const END_TIME: Param =
-    Param::query("end_time", Kind::Time, "The latest time, excluded.");
+pub(crate) const END_TIME: EndpointParam =
+    EndpointParam::query("end_time", ParamType::Time, "The latest time, excluded.");
 /// Times and ids between which posts are looked for.
-pub(crate) const TIME_WINDOW: &[Param] = &[
+pub(crate) const TIME_WINDOW: &[EndpointParam] = &[
     START_TIME,
     END_TIME,
-    Param::query(
+    EndpointParam::query(
         "since_id",
-        Kind::Id,
+        ParamType::Id,
         "Only posts newer than the post of this id.",
     ),
-    Param::query(
+    EndpointParam::query(
         "until_id",
-        Kind::Id,
+        ParamType::Id,
         "Only posts older than the post of this id.",
     ),
 ];
 /// Kinds of posts that a timeline leaves out.
-pub(crate) const EXCLUDE: &[Param] = &[Param::query(
+pub(crate) const EXCLUDE: &[EndpointParam] = &[EndpointParam::query(
     "exclude",
-    Kind::SomeOf(&["replies", "retweets"]),
+    ParamType::SomeOf(&["replies", "retweets"]),
     "Kinds of posts to leave out.",
 )];
 /// Minutes of a stream's past to send first.
-pub(crate) const BACKFILL: &[Param] = &[Param::query(
+pub(crate) const BACKFILL: &[EndpointParam] = &[EndpointParam::query(
     "backfill_minutes",
-    Kind::Int(0, 5, 0),
+    ParamType::Int(0, 5, 0),
     "Minutes of the past to send first, for connections that were lost.",
 )];
 
 /// A partition of a stream.
-pub(crate) const fn partition(most: i64) -> Param {
-    Param::query(
+pub(crate) const fn partition_param(most: i64) -> EndpointParam {
+    EndpointParam::query(
         "partition",
-        Kind::Int(1, most, 1),
+        ParamType::Int(1, most, 1),
         "The partition of the stream.",
     )
-    .required()
+    .as_required()
 }
 
 /// The words to search for.
-pub(crate) const fn query(most: usize) -> Param {
-    Param::query("query", Kind::Text(1, most), "What to search for.").required()
+pub(crate) const fn query_param(most: usize) -> EndpointParam {
+    EndpointParam::query("query", ParamType::Text(1, most), "What to search for.").as_required()
 }
 
 // Members of bodies.
 
 /// The post that is acted upon.
-pub(crate) const POST_ID: Member =
-    Member::worded(VocabularyWord::new("post_id", "tweet_id"), Shape::Id).required();
+pub(crate) const POST_ID: BodyMember =
+    BodyMember::from_names(VocabularyWord::new("post_id", "tweet_id"), MemberShape::Id)
+        .as_required();
 /// The user that is acted upon.
-pub(crate) const TARGET: Member = Member::new("target_user_id", Shape::Id).required();
+pub(crate) const TARGET: BodyMember =
+    BodyMember::new("target_user_id", MemberShape::Id).as_required();
 
 // Patterns.
 
 /// The id of a space.
-pub(crate) static SPACE_ID: Pattern = Pattern {
-    text: "^[a-zA-Z0-9]{1,13}$",
-    holds: |text| {
+pub(crate) static SPACE_ID: TextPattern = TextPattern {
+    regex: "^[a-zA-Z0-9]{1,13}$",
+    matches: |text| {
         (1..=13).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
     },
 };
 /// The key of a media.
-pub(crate) static MEDIA_KEY: Pattern = Pattern {
-    text: "^([0-9]+)_([0-9]+)$",
-    holds: |text| {
+pub(crate) static MEDIA_KEY: TextPattern = TextPattern {
+    regex: "^([0-9]+)_([0-9]+)$",
+    matches: |text| {
         text.split_once('_')
-            .is_some_and(|(kind, id)| digits(kind) && digits(id))
+            .is_some_and(|(kind, id)| is_digits(kind) && is_digits(id))
     },
 };
 /// The id of a conversation, of two or of a group.
-pub(crate) static CONVERSATION_ID: Pattern = Pattern {
-    text: "^([0-9]{1,19}-[0-9]{1,19}|[0-9]{15,19})$",
-    holds: |text| match text.split_once('-') {
-        Some((low, high)) => digits(low) && low.len() <= 19 && digits(high) && high.len() <= 19,
-        None => digits(text) && (15..=19).contains(&text.len()),
+pub(crate) static CONVERSATION_ID: TextPattern = TextPattern {
+    regex: "^([0-9]{1,19}-[0-9]{1,19}|[0-9]{15,19})$",
+    matches: |text| match text.split_once('-') {
+        Some((low, high)) => {
+            is_digits(low) && low.len() <= 19 && is_digits(high) && high.len() <= 19
+        }
+        None => is_digits(text) && (15..=19).contains(&text.len()),
     },
 };
 /// What users are searched by.
-pub(crate) static USER_QUERY: Pattern = Pattern {
-    text: "^[A-Za-z0-9_' ]{1,50}$",
-    holds: |text| {
+pub(crate) static USER_QUERY: TextPattern = TextPattern {
+    regex: "^[A-Za-z0-9_' ]{1,50}$",
+    matches: |text| {
         (1..=50).contains(&text.len())
             && text
                 .bytes()
@@ -366,6 +387,6 @@ pub(crate) static USER_QUERY: Pattern = Pattern {
     },
 };
 
-fn digits(text: &str) -> bool {
+fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

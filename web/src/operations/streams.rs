@@ -5,198 +5,207 @@ use view::ObjectKind;
 
 use super::shared::{
     ANY_LENGTH, BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK,
-    expansions, object_fields, page, partition,
+    expansions_param, object_fields_param, page_params, partition_param,
 };
-use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
+};
 use crate::v2;
 
 /// The filtered stream, its rules and its webhooks; the samples.
 pub static STREAMS: &[Endpoint] = &[
     Endpoint::new("streamPosts", "GET", "/2/<posts>/search/stream")
-        .about("Posts that match the app's rules, as they are published.")
+        .summary("Posts that match the app's rules, as they are published.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(50)], &[])
+        .limits(&[per_quarter_hour(50)], &[])
         .params(&[BACKFILL, SPAN, POST_FIELDS])
-        .act(v2::streams::filtered),
+        .handler(v2::streams::filtered),
     Endpoint::new("getRules", "GET", "/2/<posts>/search/stream/rules")
-        .about("The app's rules.")
+        .summary("The app's rules.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(450)], &[])
+        .limits(&[per_quarter_hour(450)], &[])
         .params(&[
-            &[Param::query(
+            &[EndpointParam::query(
                 "ids",
-                Kind::Ids(0, 1_000),
+                ParamType::Ids(0, 1_000),
                 "The ids of the rules.",
             )],
-            &page(1, 1_000, 1_000),
+            &page_params(1, 1_000, 1_000),
         ])
-        .act(v2::stream_rules::list),
+        .handler(v2::stream_rules::list_rules),
     Endpoint::new("updateRules", "POST", "/2/<posts>/search/stream/rules")
-        .about("Adds rules to the app's or deletes some of them.")
+        .summary("Adds rules to the app's or deletes some of them.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(100)], &[])
+        .limits(&[per_quarter_hour(100)], &[])
         .params(&[&[
-            Param::query("dry_run", Kind::Bool, "Whether nothing shall be stored."),
-            Param::query("delete_all", Kind::Bool, "Whether all rules shall go."),
+            EndpointParam::query(
+                "dry_run",
+                ParamType::Bool,
+                "Whether nothing shall be stored.",
+            ),
+            EndpointParam::query("delete_all", ParamType::Bool, "Whether all rules shall go."),
         ]])
-        .body(Body::Json(RULES))
-        .success(201)
-        .act(v2::stream_rules::update),
+        .body(BodySpec::Json(RULES))
+        .success_status(201)
+        .handler(v2::stream_rules::update_rules),
     Endpoint::new(
         "getRuleCounts",
         "GET",
         "/2/<posts>/search/stream/rules/counts",
     )
-    .about("How many rules there are and may be.")
+    .summary("How many rules there are and may be.")
     .permit("A", Scopes::NONE)
-    .params(&[&[object_fields("rules_count.fields", ObjectKind::RulesCount)]])
-    .act(v2::stream_rules::counts),
+    .params(&[&[object_fields_param(
+        "rules_count.fields",
+        ObjectKind::RulesCount,
+    )]])
+    .handler(v2::stream_rules::get_counts),
     Endpoint::new(
         "getWebhooksStreamLinks",
         "GET",
         "/2/<posts>/search/webhooks",
     )
-    .about("The webhooks that receive the filtered stream.")
+    .summary("The webhooks that receive the filtered stream.")
     .permit("A", Scopes::NONE)
-    .act(v2::webhooks::links),
+    .handler(v2::webhooks::list_links),
     Endpoint::new(
         "createWebhooksStreamLink",
         "POST",
         "/2/<posts>/search/webhooks/{webhook_id}",
     )
-    .about("Sends the filtered stream to a webhook, with these fields and expansions.")
+    .summary("Sends the filtered stream to a webhook, with these fields and expansions.")
     .permit("A", Scopes::NONE)
     .params(&[WEBHOOK, POST_FIELDS])
-    .act(v2::webhooks::create_link),
+    .handler(v2::webhooks::create_link),
     Endpoint::new(
         "deleteWebhooksStreamLink",
         "DELETE",
         "/2/<posts>/search/webhooks/{webhook_id}",
     )
-    .about("Stops sending the filtered stream to a webhook.")
+    .summary("Stops sending the filtered stream to a webhook.")
     .permit("A", Scopes::NONE)
     .params(&[WEBHOOK])
-    .act(v2::webhooks::delete_link),
+    .handler(v2::webhooks::delete_link),
     Endpoint::new("streamPostsSample", "GET", "/2/<posts>/sample/stream")
-        .about("About one post of a hundred, as they are published.")
+        .summary("About one post of a hundred, as they are published.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(50)], &[])
+        .limits(&[per_quarter_hour(50)], &[])
         .params(&[BACKFILL, POST_FIELDS])
-        .act(v2::streams::sample),
+        .handler(v2::streams::sample),
     Endpoint::new("streamPostsSample10", "GET", "/2/<posts>/sample10/stream")
-        .about("About one post of ten, as they are published.")
+        .summary("About one post of ten, as they are published.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(100)], &[])
-        .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS])
-        .act(v2::streams::sample10),
+        .limits(&[per_quarter_hour(100)], &[])
+        .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
+        .handler(v2::streams::sample10),
 ];
 
 /// All posts, all likes, and what became of them.
 pub static FIREHOSES: &[Endpoint] = &[
     Endpoint::new("streamPostsFirehose", "GET", "/2/<posts>/firehose/stream")
-        .about("All posts, as they are published.")
+        .summary("All posts, as they are published.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, &[partition(20)], SPAN, POST_FIELDS])
-        .act(v2::streams::firehose),
+        .params(&[BACKFILL, &[partition_param(20)], SPAN, POST_FIELDS])
+        .handler(v2::streams::firehose),
     Endpoint::new(
         "streamPostsFirehoseEn",
         "GET",
         "/2/<posts>/firehose/stream/lang/en",
     )
-    .about("All posts in English, as they are published.")
+    .summary("All posts in English, as they are published.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(8)], SPAN, POST_FIELDS])
-    .act(v2::streams::firehose_en),
+    .params(&[BACKFILL, &[partition_param(8)], SPAN, POST_FIELDS])
+    .handler(v2::streams::firehose_en),
     Endpoint::new(
         "streamPostsFirehoseJa",
         "GET",
         "/2/<posts>/firehose/stream/lang/ja",
     )
-    .about("All posts in Japanese, as they are published.")
+    .summary("All posts in Japanese, as they are published.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS])
-    .act(v2::streams::firehose_ja),
+    .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
+    .handler(v2::streams::firehose_ja),
     Endpoint::new(
         "streamPostsFirehoseKo",
         "GET",
         "/2/<posts>/firehose/stream/lang/ko",
     )
-    .about("All posts in Korean, as they are published.")
+    .summary("All posts in Korean, as they are published.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS])
-    .act(v2::streams::firehose_ko),
+    .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
+    .handler(v2::streams::firehose_ko),
     Endpoint::new(
         "streamPostsFirehosePt",
         "GET",
         "/2/<posts>/firehose/stream/lang/pt",
     )
-    .about("All posts in Portuguese, as they are published.")
+    .summary("All posts in Portuguese, as they are published.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS])
-    .act(v2::streams::firehose_pt),
+    .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
+    .handler(v2::streams::firehose_pt),
     Endpoint::new(
         "streamPostsCompliance",
         "GET",
         "/2/<posts>/compliance/stream",
     )
-    .about("What became of posts: deleted, withheld, edited.")
+    .summary("What became of posts: deleted, withheld, edited.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(4)], SPAN])
-    .act(v2::streams::posts_compliance),
+    .params(&[BACKFILL, &[partition_param(4)], SPAN])
+    .handler(v2::streams::posts_compliance),
     Endpoint::new("streamUsersCompliance", "GET", "/2/users/compliance/stream")
-        .about("What became of users: protected, suspended, deleted.")
+        .summary("What became of users: protected, suspended, deleted.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, &[partition(4)], SPAN])
-        .act(v2::streams::users_compliance),
+        .params(&[BACKFILL, &[partition_param(4)], SPAN])
+        .handler(v2::streams::users_compliance),
     Endpoint::new("streamLabelsCompliance", "GET", "/2/<posts>/label/stream")
-        .about("Labels that posts were given.")
+        .summary("Labels that posts were given.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, SPAN])
-        .act(v2::streams::labels),
+        .handler(v2::streams::labels),
     Endpoint::new("streamLikesFirehose", "GET", "/2/likes/firehose/stream")
-        .about("All likes, as they are given.")
+        .summary("All likes, as they are given.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, &[partition(20)], SPAN, LIKE_FIELDS])
-        .act(v2::streams::likes_firehose),
+        .params(&[BACKFILL, &[partition_param(20)], SPAN, LIKE_FIELDS])
+        .handler(v2::streams::likes_firehose),
     Endpoint::new("streamLikesSample10", "GET", "/2/likes/sample10/stream")
-        .about("About one like of ten, as they are given.")
+        .summary("About one like of ten, as they are given.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, &[partition(2)], SPAN, LIKE_FIELDS])
-        .act(v2::streams::likes_sample10),
+        .params(&[BACKFILL, &[partition_param(2)], SPAN, LIKE_FIELDS])
+        .handler(v2::streams::likes_sample10),
     Endpoint::new("streamLikesCompliance", "GET", "/2/likes/compliance/stream")
-        .about("Likes that were taken back.")
+        .summary("Likes that were taken back.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, SPAN])
-        .act(v2::streams::likes_compliance),
+        .handler(v2::streams::likes_compliance),
 ];
 
-const RULES: &[Member] = &[
-    Member::new(
+const RULES: &[BodyMember] = &[
+    BodyMember::new(
         "add",
-        Shape::Array(
-            &Shape::Object(&[
-                Member::new("value", Shape::Text(0, ANY_LENGTH)).required(),
-                Member::new("tag", Shape::Text(0, ANY_LENGTH)),
+        MemberShape::Array(
+            &MemberShape::Object(&[
+                BodyMember::new("value", MemberShape::Text(0, ANY_LENGTH)).as_required(),
+                BodyMember::new("tag", MemberShape::Text(0, ANY_LENGTH)),
             ]),
             0,
             ANY_LENGTH,
         ),
     ),
-    Member::new(
+    BodyMember::new(
         "delete",
-        Shape::Object(&[
-            Member::new("ids", Shape::Array(&Shape::Id, 0, ANY_LENGTH)),
-            Member::new(
+        MemberShape::Object(&[
+            BodyMember::new("ids", MemberShape::Array(&MemberShape::Id, 0, ANY_LENGTH)),
+            BodyMember::new(
                 "values",
-                Shape::Array(&Shape::Text(0, ANY_LENGTH), 0, ANY_LENGTH),
+                MemberShape::Array(&MemberShape::Text(0, ANY_LENGTH), 0, ANY_LENGTH),
             ),
         ]),
     ),
 ];
 
-const LIKE_FIELDS: &[Param] = &[
-    object_fields("like_with_tweet_author.fields", ObjectKind::Like),
-    expansions(ObjectKind::Like),
+const LIKE_FIELDS: &[EndpointParam] = &[
+    object_fields_param("like_with_tweet_author.fields", ObjectKind::Like),
+    expansions_param(ObjectKind::Like),
     POST_FIELD,
     USER_FIELD,
     MEDIA_FIELD,

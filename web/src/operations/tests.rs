@@ -4,8 +4,8 @@ use base::{Refusal, Vocabulary};
 
 use super::ENDPOINTS;
 use super::portal::DEVELOPMENT;
-use crate::endpoint::{Accent, Endpoint, Place};
-use crate::router::{Router, spell};
+use crate::endpoint::{Endpoint, EndpointParamLocation, ErrorFormat};
+use crate::router::{EndpointRouter, spell_path};
 
 fn all() -> impl Iterator<Item = &'static Endpoint> {
     ENDPOINTS.iter().copied().flatten()
@@ -39,7 +39,7 @@ fn paths_start_with_a_slash_and_leave_no_word_open() {
                 "{path}"
             );
             for speech in [Vocabulary::Post, Vocabulary::Tweet] {
-                assert!(!spell(path, speech).contains(['<', '>']), "{path}");
+                assert!(!spell_path(path, speech).contains(['<', '>']), "{path}");
             }
         }
     }
@@ -53,7 +53,7 @@ fn every_path_names_the_parameters_that_are_declared() {
             .iter()
             .copied()
             .flatten()
-            .filter(|param| param.place == Place::Path)
+            .filter(|param| param.location == EndpointParamLocation::Path)
             .map(|param| param.name)
             .collect();
         for path in paths(endpoint) {
@@ -76,7 +76,7 @@ fn no_parameter_is_declared_twice() {
 
 #[test]
 fn all_operations_can_be_mounted_together() {
-    let mut router = Router::new(&ENDPOINTS).unwrap();
+    let mut router = EndpointRouter::new(&ENDPOINTS).unwrap();
     // A real network has none of these.
     for endpoint in DEVELOPMENT {
         let lost = router.find(endpoint.method, endpoint.path).unwrap_err();
@@ -86,7 +86,7 @@ fn all_operations_can_be_mounted_together() {
     for endpoint in all().chain(DEVELOPMENT) {
         for path in paths(endpoint) {
             for speech in [Vocabulary::Post, Vocabulary::Tweet] {
-                let path = spell(path, speech).replace(['{', '}'], "");
+                let path = spell_path(path, speech).replace(['{', '}'], "");
                 let found = router.find(endpoint.method, &path).unwrap();
                 assert_eq!(found.endpoint.id, endpoint.id, "{} {path}", endpoint.method);
             }
@@ -112,7 +112,7 @@ fn whoever_is_let_in_is_counted() {
 fn posts_and_reposts_are_counted_together() {
     let (ads, sharing): (Vec<_>, Vec<_>) = all()
         .filter_map(|endpoint| Some((endpoint, endpoint.limits.shared?)))
-        .partition(|(endpoint, _)| endpoint.accent == Accent::Ads);
+        .partition(|(endpoint, _)| endpoint.error_format == ErrorFormat::Ads);
     let ids: Vec<_> = sharing.iter().map(|(endpoint, _)| endpoint.id).collect();
     assert_eq!(ids, ["createPosts", "repostPost"]);
     for (_, shared) in sharing {
@@ -131,7 +131,11 @@ fn posts_and_reposts_are_counted_together() {
 fn every_operation_says_what_it_is_and_whom_it_lets_in() {
     for endpoint in all() {
         let (id, permit) = (endpoint.id, endpoint.permit);
-        assert!(endpoint.about.ends_with('.'), "{id}: {}", endpoint.about);
+        assert!(
+            endpoint.summary.ends_with('.'),
+            "{id}: {}",
+            endpoint.summary
+        );
         assert!(
             permit.open || permit.oauth1 || permit.app || permit.oauth2,
             "{id}"
@@ -141,6 +145,6 @@ fn every_operation_says_what_it_is_and_whom_it_lets_in() {
             .any(|prefix| endpoint.path.starts_with(prefix))
             // The document about the operations is none of them.
             && !endpoint.path.ends_with("/openapi.json");
-        assert_eq!(ads, endpoint.accent == Accent::Ads, "{id}");
+        assert_eq!(ads, endpoint.error_format == ErrorFormat::Ads, "{id}");
     }
 }

@@ -3,28 +3,28 @@
 use base::Scopes;
 use view::ObjectKind;
 
-use super::shared::object_fields;
-use crate::endpoint::{Endpoint, Kind, Param, quarter};
+use super::shared::object_fields_param;
+use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
 /// Usage and self-description.
 pub static USAGE: &[Endpoint] = &[
     Endpoint::new("getUsage", "GET", "/2/usage/<posts>")
-        .act(v2::usage::posts)
-        .about("How many posts the app has read, day by day.")
+        .handler(v2::usage::get_post_usage)
+        .summary("How many posts the app has read, day by day.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(50)], &[])
+        .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
-            Param::query("days", Kind::Int(1, 90, 7), "How many days to show."),
-            object_fields("usage.fields", ObjectKind::Usage),
+            EndpointParam::query("days", ParamType::Int(1, 90, 7), "How many days to show."),
+            object_fields_param("usage.fields", ObjectKind::Usage),
         ]]),
     Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
-        .act(v2::description::document)
-        .about("This document.")
-        .open(),
+        .handler(v2::openapi_document::serve_document)
+        .summary("This document.")
+        .allow_anonymous(),
     Endpoint::new("getAdsOpenApiSpec", "GET", "/12/openapi.json")
         .aliases(&["/11/openapi.json"])
-        .act(v2::description::advertising)
-        .about("The part of this document that is about advertising.")
-        .open(),
+        .handler(v2::openapi_document::serve_ads_document)
+        .summary("The part of this document that is about advertising.")
+        .allow_anonymous(),
 ];

@@ -1,38 +1,43 @@
 //! Users.
 
-use super::shared::{NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results, page};
-use crate::endpoint::{Endpoint, Kind, Param, quarter};
+use super::shared::{
+    NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results_param, page_params,
+};
+use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
 /// Users, looked up and searched.
 pub static USERS: &[Endpoint] = &[
     Endpoint::new("getUsersByIds", "GET", "/2/users")
-        .act(v2::users::by_ids)
-        .about("Users of these ids.")
+        .handler(v2::users::get_many)
+        .summary("Users of these ids.")
         .permit("1A2", READ)
-        .limits(&[quarter(300)], &[quarter(900)])
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
-            &[Param::query("ids", Kind::Ids(1, 100), "The ids of the users.").required()],
+            &[
+                EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the users.")
+                    .as_required(),
+            ],
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersById", "GET", "/2/users/{id}")
-        .act(v2::users::by_id)
-        .about("The user of this id.")
+        .handler(v2::users::get)
+        .summary("The user of this id.")
         .permit("1A2", READ)
-        .limits(&[quarter(300)], &[quarter(900)])
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[USER, USER_FIELDS]),
     Endpoint::new("getUsersByUsernames", "GET", "/2/users/by")
-        .act(v2::users::by_usernames)
-        .about("Users of these usernames.")
+        .handler(v2::users::get_many_by_username)
+        .summary("Users of these usernames.")
         .permit("1A2", READ)
-        .limits(&[quarter(300)], &[quarter(900)])
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
-            &[Param::query(
+            &[EndpointParam::query(
                 "usernames",
-                Kind::Usernames(1, 100),
+                ParamType::Usernames(1, 100),
                 "The usernames of the users.",
             )
-            .required()],
+            .as_required()],
             USER_FIELDS,
         ]),
     Endpoint::new(
@@ -40,40 +45,45 @@ pub static USERS: &[Endpoint] = &[
         "GET",
         "/2/users/by/username/{username}",
     )
-    .act(v2::users::by_username)
-    .about("The user of this username.")
+    .handler(v2::users::get_by_username)
+    .summary("The user of this username.")
     .permit("1A2", READ)
-    .limits(&[quarter(300)], &[quarter(900)])
+    .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
     .params(&[
-        &[Param::path(
+        &[EndpointParam::path(
             "username",
-            Kind::Username,
+            ParamType::Username,
             "The username of the user.",
         )],
         USER_FIELDS,
     ]),
     Endpoint::new("getUsersMe", "GET", "/2/users/me")
-        .act(v2::users::me)
-        .about("The authenticated user.")
+        .handler(v2::users::get_me)
+        .summary("The authenticated user.")
         .permit("12", READ)
-        .limits(&[], &[quarter(75)])
+        .limits(&[], &[per_quarter_hour(75)])
         .params(&[USER_FIELDS]),
     Endpoint::new("searchUsers", "GET", "/2/users/search")
-        .act(v2::people::search)
-        .about("Users whose name, username or description matches.")
+        .handler(v2::user_search::search_users)
+        .summary("Users whose name, username or description matches.")
         .permit("12", READ)
-        .limits(&[quarter(300)], &[quarter(900)])
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
             &[
-                Param::query("query", Kind::Pattern(&USER_QUERY), "What to search for.").required(),
-                max_results(1, 1_000, 100),
+                EndpointParam::query(
+                    "query",
+                    ParamType::Pattern(&USER_QUERY),
+                    "What to search for.",
+                )
+                .as_required(),
+                max_results_param(1, 1_000, 100),
                 NEXT_TOKEN,
             ],
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersAffiliates", "GET", "/2/users/{id}/affiliates")
-        .act(v2::people::affiliates)
-        .about("Users who are affiliated with a user.")
+        .handler(v2::user_search::list_affiliates)
+        .summary("Users who are affiliated with a user.")
         .permit("1A2", READ)
-        .params(&[USER, &page(1, 1_000, 100), USER_FIELDS]),
+        .params(&[USER, &page_params(1, 1_000, 100), USER_FIELDS]),
 ];

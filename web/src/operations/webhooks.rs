@@ -2,81 +2,85 @@
 
 use base::Scopes;
 
-use super::shared::{WEBHOOK, plain_fields};
-use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+use super::shared::{WEBHOOK, plain_fields_param};
+use crate::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
+};
 use crate::v2;
 
 /// Webhooks, registered, checked, removed and replayed to.
 pub static WEBHOOKS: &[Endpoint] = &[
     Endpoint::new("createWebhooks", "POST", "/2/webhooks")
-        .about("Registers a webhook after checking that it answers the challenge.")
+        .summary("Registers a webhook after checking that it answers the challenge.")
         .permit("1A", Scopes::NONE)
-        .limits(&[quarter(450)], &[quarter(450)])
-        .body(Body::Json(&[
-            Member::new("url", Shape::Text(1, 200)).required()
-        ]))
-        .act(v2::webhooks::create),
+        .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
+        .body(BodySpec::Json(&[BodyMember::new(
+            "url",
+            MemberShape::Text(1, 200),
+        )
+        .as_required()]))
+        .handler(v2::webhooks::create),
     Endpoint::new("getWebhooks", "GET", "/2/webhooks")
-        .about("The app's webhooks.")
+        .summary("The app's webhooks.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(450)], &[])
-        .params(&[&[plain_fields(
+        .limits(&[per_quarter_hour(450)], &[])
+        .params(&[&[plain_fields_param(
             "webhook_config.fields",
             &["created_at", "id", "url", "valid"],
         )]])
-        .act(v2::webhooks::list),
+        .handler(v2::webhooks::list),
     Endpoint::new("validateWebhooks", "PUT", "/2/webhooks/{webhook_id}")
-        .about("Challenges a webhook now and enables it again if it answers.")
+        .summary("Challenges a webhook now and enables it again if it answers.")
         .permit("1A", Scopes::NONE)
-        .limits(&[quarter(450)], &[quarter(450)])
+        .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
         .params(&[WEBHOOK])
-        .act(v2::webhooks::validate),
+        .handler(v2::webhooks::validate),
     Endpoint::new("deleteWebhooks", "DELETE", "/2/webhooks/{webhook_id}")
-        .about("Removes a webhook with its links and subscriptions.")
+        .summary("Removes a webhook with its links and subscriptions.")
         .permit("1A", Scopes::NONE)
-        .limits(&[quarter(450)], &[quarter(450)])
+        .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
         .params(&[WEBHOOK])
-        .act(v2::webhooks::delete),
+        .handler(v2::webhooks::delete),
     Endpoint::new("createWebhookReplayJob", "POST", "/2/webhooks/replay")
-        .about("Sends the events of a past span to a webhook again.")
+        .summary("Sends the events of a past span to a webhook again.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(100)], &[])
-        .body(Body::Json(&[
-            Member::new("webhook_id", Shape::Id).required(),
+        .limits(&[per_quarter_hour(100)], &[])
+        .body(BodySpec::Json(&[
+            BodyMember::new("webhook_id", MemberShape::Id).as_required(),
             FROM,
             TO,
         ]))
-        .act(v2::webhooks::replay),
+        .handler(v2::webhooks::start_replay_job),
     // The dates may stand in the query or in the body, so that neither is required in either.
     Endpoint::new(
         "createAccountActivityReplayJob",
         "POST",
         "/2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all",
     )
-    .about("Deprecated; does what `POST /2/webhooks/replay` does.")
+    .summary("Deprecated; does what `POST /2/webhooks/replay` does.")
     .permit("A", Scopes::NONE)
-    .limits(&[quarter(100)], &[])
+    .limits(&[per_quarter_hour(100)], &[])
     .params(&[
         WEBHOOK,
         &[
-            Param::query(
+            EndpointParam::query(
                 "from_date",
-                Kind::Text(0, 200),
+                ParamType::Text(0, 200),
                 "The first minute, `yyyymmddHHMM`, included.",
             ),
-            Param::query(
+            EndpointParam::query(
                 "to_date",
-                Kind::Text(0, 200),
+                ParamType::Text(0, 200),
                 "The last minute, `yyyymmddHHMM`, excluded.",
             ),
         ],
     ])
-    .body(Body::Json(&[
-        Member::new("from_date", Shape::Text(0, 200)),
-        Member::new("to_date", Shape::Text(0, 200)),
+    .body(BodySpec::Json(&[
+        BodyMember::new("from_date", MemberShape::Text(0, 200)),
+        BodyMember::new("to_date", MemberShape::Text(0, 200)),
     ]))
-    .act(v2::webhooks::replay_older),
+    .handler(v2::webhooks::start_replay_job_deprecated),
 ];
 
-const FROM: Member = Member::new("from_date", Shape::Text(0, 200)).required();
-const TO: Member = Member::new("to_date", Shape::Text(0, 200)).required();
+const FROM: BodyMember = BodyMember::new("from_date", MemberShape::Text(0, 200)).as_required();
+const TO: BodyMember = BodyMember::new("to_date", MemberShape::Text(0, 200)).as_required();

@@ -4,59 +4,62 @@ use ads::conversations::{self, CardMediaPaths, ConversationCardContent};
 use base::refusal::ResourceRef;
 use base::{Error, Id, PostId, Refusal};
 use network::posts::{self, NewPost, PostAuthor};
-use pages::{Choice, Compose, ConversationCard, Field, Still, Thanks, Written, Wrong};
+use pages::{
+    CardMedia, ComposePage, ConversationCardPage, ConversationChoice, FormField, PageErrorKind,
+    PostSentPage, ThankYouMessage,
+};
 
-use super::forms::{self, Query};
-use super::{Person, Turn, Visit, errors, run, see};
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::reply::Reply;
+use super::forms::{self, PageQuery};
+use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page};
+use crate::endpoint::HandlerFuture;
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 /// Where posts are written.
-pub(crate) const ACTION: &str = "/intent/post";
-const WRITTEN: &str = "/intent/written";
+pub(crate) const COMPOSE_PATH: &str = "/intent/post";
+const SENT_POST_PATH: &str = "/intent/written";
 
 /// The card that a post answers, and the post that carries it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Answering {
+struct CardAnswer {
     card: Option<i64>,
-    of: Option<PostId>,
+    post: Option<PostId>,
 }
 
-impl Answering {
-    fn read(text: impl Fn(&'static str) -> Option<String>) -> Self {
+impl CardAnswer {
+    fn parse(text: impl Fn(&'static str) -> Option<String>) -> Self {
         let number = |name| text(name).and_then(|text| Id::<()>::parse(&text));
         Self {
             card: number("card").map(Id::get),
-            of: number("of").map(|id| PostId::new(id.get())),
+            post: number("of").map(|id| PostId::new(id.get())),
         }
     }
 
-    fn pairs(self) -> Vec<(&'static str, String)> {
+    fn to_pairs(self) -> Vec<(&'static str, String)> {
         let card = self.card.map(|card| ("card", card.to_string()));
-        let of = self.of.map(|of| ("of", of.to_string()));
+        let of = self.post.map(|of| ("of", of.to_string()));
         card.into_iter().chain(of).collect()
     }
 }
 
-fn query(pairs: &[(&'static str, String)]) -> String {
+fn encode_query(pairs: &[(&'static str, String)]) -> String {
     let pairs = pairs
         .iter()
         .map(|(name, value)| format!("{name}={}", base::percent::encode(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
-fn still(shown: CardMediaPaths) -> Still {
-    Still {
+fn card_media(shown: CardMediaPaths) -> CardMedia {
+    CardMedia {
         picture: shown.image,
-        film: shown.video,
+        video: shown.video,
     }
 }
 
 /// `GET /cards/{card}/{post}`: a conversation card, as a post carries it.
-pub(crate) fn card(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
+pub(crate) fn show_conversation_card(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
         let uri = call.path_id::<()>("card")?.get();
         let of: PostId = call.path_id("post")?;
         let found = call.read(move |tx| {
@@ -65,35 +68,42 @@ pub(crate) fn card(call: Call) -> Pending {
         });
         let missing = || Refusal::NotFound(ResourceRef::new("card", "card", uri));
         let card = found.await?.ok_or_else(missing)?;
-        let answering = Answering {
+        let answering = CardAnswer {
             card: Some(uri),
-            of: Some(of),
+            post: Some(of),
         };
         let choices = card.options.into_iter().map(|(hashtag, text)| {
             let mut pairs = vec![("text", format!("{text} {hashtag}"))];
-            pairs.extend(answering.pairs());
-            let path = format!("{ACTION}?{}", query(&pairs));
-            Choice { hashtag, path }
+            pairs.extend(answering.to_pairs());
+            let path = format!("{COMPOSE_PATH}?{}", encode_query(&pairs));
+            ConversationChoice { hashtag, path }
         });
-        let page = ConversationCard {
-            frame: visit.frame(&call),
+        let page = ConversationCardPage {
+            frame: visit.page_frame(&call),
             heading: card.title,
-            still: still(card.media),
+            still: card_media(card.media),
             choices: choices.collect(),
         };
-        Ok(visit.page(&call, &page)?)
+        Ok(visit.render_page(&call, &page)?)
     })
 }
 
 /// `GET /intent/post`: the text, an address, hashtags and whom it is by come with the link, as
 /// buttons of other sites send them.
-pub(crate) fn show(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        visit.signed_in(&call)?;
-        let asked = match Query::of(&call) {
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        visit.require_sign_in(&call)?;
+        let asked = match PageQuery::from_call(&call) {
             Ok(asked) => asked,
-            Err(why) => return Ok(errors::page(&call, &visit, Wrong::Request(why), None)?),
+            Err(why) => {
+                return Ok(errors::render_page(
+                    &call,
+                    &visit,
+                    PageErrorKind::InvalidRequest(why),
+                    None,
+                )?);
+            }
         };
         let get = |name: &'static str| asked.get(name).map(str::to_owned);
         let mut text: Vec<String> = get("text").into_iter().chain(get("url")).collect();
@@ -107,37 +117,37 @@ pub(crate) fn show(call: Call) -> Pending {
                 .map(|tag| format!("#{tag}")),
         );
         text.extend(get("via").map(|via| format!("via @{}", via.trim_start_matches('@'))));
-        let mut with = Answering::read(get).pairs();
+        let mut with = CardAnswer::parse(get).to_pairs();
         let reply = get("in_reply_to").filter(|id| PostId::parse(id).is_some());
         with.extend(reply.map(|id| ("in_reply_to", id)));
-        composer(&call, &visit, Field::of(text.join(" ")), with)
+        compose_page(&call, &visit, FormField::new(text.join(" ")), with)
     })
 }
 
-fn composer(
-    call: &Call,
-    visit: &Visit,
-    text: Field,
+fn compose_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    text: FormField,
     with: Vec<(&'static str, String)>,
-) -> Result<Reply, Turn> {
-    let page = Compose {
-        frame: visit.frame(call),
-        action: ACTION.to_owned(),
+) -> Result<HttpReply, PageExit> {
+    let page = ComposePage {
+        frame: visit.page_frame(call),
+        action: COMPOSE_PATH.to_owned(),
         text,
         is_reply: with.iter().any(|(name, _)| *name == "in_reply_to"),
-        with,
+        hidden: with,
     };
-    Ok(visit.page(call, &page)?)
+    Ok(visit.render_page(call, &page)?)
 }
 
 /// `POST /intent/post`.
-pub(crate) fn submit(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let person = visit.signed_in(&call)?;
-        let form = forms::taken(&call, &visit).await?;
-        let answering = Answering::read(|name| form.given(name));
-        let reply_to = form.given("in_reply_to");
+pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let form = forms::accept_form(&call, &visit).await?;
+        let answering = CardAnswer::parse(|name| form.optional_text(name));
+        let reply_to = form.optional_text("in_reply_to");
         let text = form.text("text").replace("\r\n", "\n");
         let new = NewPost {
             text: text.clone(),
@@ -152,25 +162,28 @@ pub(crate) fn submit(call: Call) -> Pending {
         };
         let made = call.write(move |tx| {
             let made = posts::create(tx, &author, &new)?;
-            if let Answering {
+            if let CardAnswer {
                 card: Some(card),
-                of: Some(of),
+                post: Some(of),
             } = answering
             {
                 conversations::record_card_answer(tx, author.user_id, &made, (of, card))?;
             }
             Ok(made)
         });
-        let mut with = answering.pairs();
+        let mut with = answering.to_pairs();
         match made.await {
             Ok(made) => {
                 with.push(("id", made.id.to_string()));
-                Ok(see(&format!("{WRITTEN}?{}", query(&with))))
+                Ok(redirect_to(&format!(
+                    "{SENT_POST_PATH}?{}",
+                    encode_query(&with)
+                )))
             }
             Err(Error::Refused(refusal)) => {
-                let why = crate::accents::detail(&refusal).to_owned();
+                let why = crate::error_formats::error_message(&refusal).to_owned();
                 with.extend(reply_to.map(|id| ("in_reply_to", id)));
-                let page = composer(&call, &visit, Field::refused(text, why), with)?;
+                let page = compose_page(&call, &visit, FormField::invalid(text, why), with)?;
                 Ok(page.status(400))
             }
             Err(failed) => Err(failed.into()),
@@ -179,36 +192,44 @@ pub(crate) fn submit(call: Call) -> Pending {
 }
 
 /// `GET /intent/written`: one's own post, and what the card shows that it answers.
-pub(crate) fn written(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let person = visit.signed_in(&call)?;
-        let asked = match Query::of(&call) {
+pub(crate) fn show_sent_post(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let asked = match PageQuery::from_call(&call) {
             Ok(asked) => asked,
-            Err(why) => return Ok(errors::page(&call, &visit, Wrong::Request(why), None)?),
+            Err(why) => {
+                return Ok(errors::render_page(
+                    &call,
+                    &visit,
+                    PageErrorKind::InvalidRequest(why),
+                    None,
+                )?);
+            }
         };
         let get = |name: &'static str| asked.get(name).map(str::to_owned);
-        let (text, id, card) = found(&call, person, get("id"), Answering::read(get)).await?;
-        let page = Written {
-            frame: visit.frame(&call),
+        let (text, id, card) =
+            find_sent_post(&call, person, get("id"), CardAnswer::parse(get)).await?;
+        let page = PostSentPage {
+            frame: visit.page_frame(&call),
             text,
             id,
-            thanks: card.map(|card| Thanks {
+            thanks: card.map(|card| ThankYouMessage {
                 text: card.thank_you_text,
                 link: Some(card.thank_you_url).filter(|url| !url.is_empty()),
-                unlocked: still(card.unlocked_media),
+                unlocked: card_media(card.unlocked_media),
             }),
         };
-        Ok(visit.page(&call, &page)?)
+        Ok(visit.render_page(&call, &page)?)
     })
 }
 
 /// A person's own post, and the card where the post answers it.
-async fn found(
-    call: &Call,
-    person: &Person,
+async fn find_sent_post(
+    call: &RequestContext,
+    person: &SignedInPerson,
     id: Option<String>,
-    answering: Answering,
+    answering: CardAnswer,
 ) -> Result<(String, String, Option<ConversationCardContent>), Error> {
     let (user, named) = (person.user.id, id.unwrap_or_default());
     let id = PostId::parse(&named).unwrap_or(PostId::new(0));
@@ -218,7 +239,7 @@ async fn found(
         let own = post
             .filter(|post| post.author_id == user && post.state == store::posts::PostState::Live);
         let own = own.ok_or_else(|| missing.clone())?;
-        let card = match (answering.card, answering.of) {
+        let card = match (answering.card, answering.post) {
             (Some(card), Some(of)) if conversations::post_has_card(tx, of, card)? => {
                 conversations::find(tx, card)?
             }

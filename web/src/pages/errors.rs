@@ -4,82 +4,87 @@ use base::clock::wall_time;
 use base::{Fault, Refusal};
 use edge::Body;
 use http::header::{HeaderValue, RETRY_AFTER};
-use pages::{Compared, ErrorPage, Page, Wrong};
+use pages::{CallbackDiff, ErrorPage, HtmlPage, PageErrorKind};
 
-use super::{Front, Visit};
-use crate::call::Call;
-use crate::log::RequestId;
-use crate::reply::Reply;
+use super::{BrowserVisit, PageContext};
+use crate::access_log::RequestId;
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 /// The page that says so.
-pub(crate) fn page(
-    call: &Call,
-    visit: &Visit,
-    wrong: Wrong,
+pub(crate) fn render_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    wrong: PageErrorKind,
     app: Option<String>,
-) -> Result<Reply, Fault> {
-    compared(call, visit, wrong, app, Vec::new())
+) -> Result<HttpReply, Fault> {
+    render_callback_mismatch(call, visit, wrong, app, Vec::new())
 }
 
 /// The same, with how an address compares with those that an app has registered.
-pub(super) fn compared(
-    call: &Call,
-    visit: &Visit,
-    wrong: Wrong,
+pub(super) fn render_callback_mismatch(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    wrong: PageErrorKind,
     app: Option<String>,
-    compared: Vec<Compared>,
-) -> Result<Reply, Fault> {
-    let status = status(&wrong);
+    compared: Vec<CallbackDiff>,
+) -> Result<HttpReply, Fault> {
+    let status = status_code(&wrong);
     let page = ErrorPage {
-        frame: visit.frame(call),
-        wrong,
+        frame: visit.page_frame(call),
+        kind: wrong,
         app,
-        compared,
+        comparisons: compared,
         reference: Some(call.head().id.as_str().to_owned()),
     };
-    Ok(visit.page(call, &page)?.status(status))
+    Ok(visit.render_page(call, &page)?.status(status))
 }
 
 /// The page for a refusal that no handler has put into words, with the status and the headers that
 /// it was spoken with.
-pub(crate) fn spoken(
-    front: &Front,
-    reply: Reply,
+pub(crate) fn render_refusal(
+    front: &PageContext,
+    reply: HttpReply,
     refusal: &Refusal,
     wait: Option<i64>,
     id: &RequestId,
-) -> Reply {
+) -> HttpReply {
     let wait = wait.filter(|_| *refusal == Refusal::RateLimited);
     let wrong = match (refusal, wait) {
-        (Refusal::RouteNotFound | Refusal::NotFound(_), _) => Wrong::NotFound,
-        (Refusal::MethodNotAllowed { .. }, _) => Wrong::Method,
-        (Refusal::RateLimited, Some(wait)) => Wrong::TooMany(wait),
-        (Refusal::Unavailable, _) => Wrong::Busy,
-        (other, _) => Wrong::Refused(crate::accents::detail(other).to_owned()),
+        (Refusal::RouteNotFound | Refusal::NotFound(_), _) => PageErrorKind::NotFound,
+        (Refusal::MethodNotAllowed { .. }, _) => PageErrorKind::MethodNotAllowed,
+        (Refusal::RateLimited, Some(wait)) => PageErrorKind::TooManyAttempts(wait),
+        (Refusal::Unavailable, _) => PageErrorKind::Overloaded,
+        (other, _) => PageErrorKind::Refused(crate::error_formats::error_message(other).to_owned()),
     };
     let reply = match wait {
         Some(wait) => reply.header(RETRY_AFTER, HeaderValue::from(wait)),
         None => reply,
     };
-    alone(front, reply, wrong, id)
+    replace_body(front, reply, wrong, id)
 }
 
 /// The page for a failure of ours.
-pub(crate) fn broken(front: &Front, reply: Reply, id: &RequestId) -> Reply {
-    alone(front, reply, Wrong::Broken, id)
+pub(crate) fn render_failure(front: &PageContext, reply: HttpReply, id: &RequestId) -> HttpReply {
+    replace_body(front, reply, PageErrorKind::InternalError, id)
 }
 
 /// A page in the place of a plain one. Who is signed in is not asked: asking may be what failed.
-fn alone(front: &Front, plain: Reply, wrong: Wrong, id: &RequestId) -> Reply {
+fn replace_body(
+    front: &PageContext,
+    plain: HttpReply,
+    wrong: PageErrorKind,
+    id: &RequestId,
+) -> HttpReply {
     let page = ErrorPage {
-        frame: front.frame(wall_time()),
-        wrong,
+        frame: front.page_frame(wall_time()),
+        kind: wrong,
         app: None,
-        compared: Vec::new(),
+        comparisons: Vec::new(),
         reference: Some(id.as_str().to_owned()),
     };
-    match page.html() {
-        Ok(html) => Reply {
+    match page.render_html() {
+        Ok(html) => HttpReply {
             body: Body::full(html),
             ..plain
         },
@@ -87,14 +92,14 @@ fn alone(front: &Front, plain: Reply, wrong: Wrong, id: &RequestId) -> Reply {
     }
 }
 
-const fn status(wrong: &Wrong) -> u16 {
+const fn status_code(wrong: &PageErrorKind) -> u16 {
     match wrong {
-        Wrong::FormExpired | Wrong::Forbidden => 403,
-        Wrong::TooMany(_) => 429,
-        Wrong::NotFound => 404,
-        Wrong::Method => 405,
-        Wrong::Busy => 503,
-        Wrong::Broken => 500,
+        PageErrorKind::FormExpired | PageErrorKind::Forbidden => 403,
+        PageErrorKind::TooManyAttempts(_) => 429,
+        PageErrorKind::NotFound => 404,
+        PageErrorKind::MethodNotAllowed => 405,
+        PageErrorKind::Overloaded => 503,
+        PageErrorKind::InternalError => 500,
         _ => 400,
     }
 }

@@ -1,26 +1,26 @@
 //! The first page.
 
 use network::registration::RegistrationPolicy;
-use pages::Landing;
+use pages::LandingPage;
 
-use super::front::LINKS;
-use super::{Visit, run};
-use crate::call::Call;
-use crate::endpoint::Pending;
+use super::context::SITE_LINKS;
+use super::{BrowserVisit, run_page};
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// `GET /`.
-pub(crate) fn show(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let config = &call.home.front.config;
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let config = &call.state.page_context.config;
         let is_open = config.registration == RegistrationPolicy::Open;
-        let page = Landing {
-            frame: visit.frame(&call),
-            sign_up: is_open.then(|| LINKS.sign_up.to_owned()),
+        let page = LandingPage {
+            frame: visit.page_frame(&call),
+            sign_up: is_open.then(|| SITE_LINKS.sign_up.to_owned()),
             invited_only: config.registration == RegistrationPolicy::Invite,
             api: config.base_url.clone(),
             description: "/2/openapi.json".to_owned(),
         };
-        Ok(visit.page(&call, &page)?)
+        Ok(visit.render_page(&call, &page)?)
     })
 }

@@ -5,84 +5,84 @@
 //! with [`forms::taken`], and answers with [`Visit::page`], [`see`] or one of [`errors`].
 
 pub(crate) mod access;
-pub(crate) mod app;
-pub(crate) mod card;
+pub(crate) mod account_recovery;
+pub(crate) mod app_summary;
+pub(crate) mod assets;
+pub(crate) mod card_links;
 pub(crate) mod compose;
-mod errand;
+pub(crate) mod context;
 pub(crate) mod errors;
 pub(crate) mod forms;
-pub(crate) mod front;
-pub(crate) mod headers;
-pub(crate) mod join;
 pub(crate) mod landing;
 pub(crate) mod notifications;
 pub(crate) mod oauth1;
 pub(crate) mod oauth2;
-pub(crate) mod recover;
+pub(crate) mod registration;
+mod return_target;
+pub(crate) mod security_headers;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod sign_in;
-pub(crate) mod style;
 
-pub(crate) use front::Front;
-pub(crate) use session::{Person, Visit};
+pub(crate) use context::PageContext;
+pub(crate) use session::{BrowserVisit, SignedInPerson};
 
 use base::{Error, Fault, Refusal};
 
-use crate::endpoint::Pending;
-use crate::reply::Reply;
+use crate::endpoint::HandlerFuture;
+use crate::reply::HttpReply;
 
 /// Why a handler ends early: with a page or a redirect, or because it was stopped.
 #[derive(Debug)]
-pub(crate) enum Turn {
+pub(crate) enum PageExit {
     /// This is the answer.
-    Answer(Box<Reply>),
+    Reply(Box<HttpReply>),
     /// A refusal or a failure, spoken as on other pages.
-    Stop(Error),
+    Error(Error),
 }
 
-impl From<Error> for Turn {
+impl From<Error> for PageExit {
     fn from(stop: Error) -> Self {
-        Self::Stop(stop)
+        Self::Error(stop)
     }
 }
 
-impl From<Fault> for Turn {
+impl From<Fault> for PageExit {
     fn from(fault: Fault) -> Self {
-        Self::Stop(fault.into())
+        Self::Error(fault.into())
     }
 }
 
-impl From<Refusal> for Turn {
+impl From<Refusal> for PageExit {
     fn from(refusal: Refusal) -> Self {
-        Self::Stop(refusal.into())
+        Self::Error(refusal.into())
     }
 }
 
-impl From<Reply> for Turn {
-    fn from(reply: Reply) -> Self {
-        Self::Answer(Box::new(reply))
+impl From<HttpReply> for PageExit {
+    fn from(reply: HttpReply) -> Self {
+        Self::Reply(Box::new(reply))
     }
 }
 
 /// Runs a handler whose early answers are answers too.
-pub(crate) fn run<F>(story: F) -> Pending
+pub(crate) fn run_page<F>(handler: F) -> HandlerFuture
 where
-    F: Future<Output = Result<Reply, Turn>> + Send + 'static,
+    F: Future<Output = Result<HttpReply, PageExit>> + Send + 'static,
 {
     Box::pin(async move {
-        match story.await {
+        match handler.await {
             Ok(reply) => Ok(reply),
-            Err(Turn::Answer(reply)) => Ok(*reply),
-            Err(Turn::Stop(stop)) => Err(stop),
+            Err(PageExit::Reply(reply)) => Ok(*reply),
+            Err(PageExit::Error(stop)) => Err(stop),
         }
     })
 }
 
 /// Sends a browser to one of our own paths, to be fetched with `GET`. What is no path of ours
 /// leads to the start.
-pub(crate) fn see(path: &str) -> Reply {
-    Reply::empty(303).location(forms::own_path(path).unwrap_or(front::HOME))
+pub(crate) fn redirect_to(path: &str) -> HttpReply {
+    HttpReply::empty(303).location(forms::local_path(path).unwrap_or(context::DEFAULT_PATH))
 }
 
 #[cfg(test)]

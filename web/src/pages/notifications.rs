@@ -1,37 +1,37 @@
 //! What a person was told that is said nowhere else.
 
 use network::notifications;
-use pages::{Notification, Notifications, Pager};
+use pages::{NotificationItem, NotificationsPage, Pager};
 
-use super::forms::Query;
-use super::front::LINKS;
-use super::{Visit, run};
-use crate::call::Call;
-use crate::endpoint::Pending;
+use super::context::SITE_LINKS;
+use super::forms::PageQuery;
+use super::{BrowserVisit, run_page};
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// Notifications on one page.
-const PAGE: usize = 50;
+const PAGE_SIZE: usize = 50;
 
 /// `GET /notifications`.
-pub(crate) fn list(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let user = visit.signed_in(&call)?.user.id;
-        let query = Query::of(&call).ok();
+pub(crate) fn list(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let query = PageQuery::from_call(&call).ok();
         let before: Option<i64> = query.and_then(|query| query.get("before")?.parse().ok());
         let below = before.unwrap_or(i64::MAX);
         let work =
             move |tx: &mut store::Tx<'_>| Ok(notifications::list_before(tx, user, below, 51)?);
         let mut found = call.read(work).await?;
-        let more = found.len() > PAGE;
-        found.truncate(PAGE);
+        let more = found.len() > PAGE_SIZE;
+        found.truncate(PAGE_SIZE);
         let last = found.last().map(|one| one.id).filter(|_| more);
-        let path = LINKS.notifications;
-        let page = Notifications {
-            frame: visit.frame(&call),
+        let path = SITE_LINKS.notifications;
+        let page = NotificationsPage {
+            frame: visit.page_frame(&call),
             notifications: found
                 .into_iter()
-                .map(|one| Notification {
+                .map(|one| NotificationItem {
                     at: one.created_at(),
                     text: one.text,
                     path: one.path,
@@ -42,6 +42,6 @@ pub(crate) fn list(call: Call) -> Pending {
                 next: last.map(|id| format!("{path}?before={id}")),
             },
         };
-        Ok(visit.page(&call, &page)?)
+        Ok(visit.render_page(&call, &page)?)
     })
 }

@@ -1,47 +1,57 @@
 //! OAuth 1.0a: a person answers an app (contract §2.3).
 
 use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem};
-use pages::{Authorize, Cancelled, Pin, Wrong};
+use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PinPage};
 
-use super::app::{card, destination, level};
-use super::forms::{self, Query};
-use super::{Person, Turn, Visit, errors, headers, run, see, sign_in};
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::reply::Reply;
+use super::app_summary::{load_app_summary, permission_level, redirect_destination};
+use super::forms::{self, PageQuery};
+use super::{
+    BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page, security_headers,
+    sign_in,
+};
+use crate::endpoint::HandlerFuture;
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
-pub(crate) const ACTION: &str = "/oauth/authorize";
+pub(crate) const AUTHORIZE_PATH: &str = "/oauth/authorize";
 
 /// `GET /oauth/authorize`: always asks.
-pub(crate) fn authorize(call: Call) -> Pending {
-    show(call, false)
+pub(crate) fn authorize(call: RequestContext) -> HandlerFuture {
+    show_authorization(call, false)
 }
 
 /// `GET /oauth/authenticate`: does not ask again what was granted before.
-pub(crate) fn authenticate(call: Call) -> Pending {
-    show(call, true)
+pub(crate) fn authenticate(call: RequestContext) -> HandlerFuture {
+    show_authorization(call, true)
 }
 
-fn show(call: Call, silent: bool) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let query = match Query::of(&call) {
+fn show_authorization(call: RequestContext, silent: bool) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let query = match PageQuery::from_call(&call) {
             Ok(query) => query,
-            Err(text) => return Ok(errors::page(&call, &visit, Wrong::Request(text), None)?),
+            Err(text) => {
+                return Ok(errors::render_page(
+                    &call,
+                    &visit,
+                    PageErrorKind::InvalidRequest(text),
+                    None,
+                )?);
+            }
         };
         let Some(token) = query.get("oauth_token") else {
-            return Ok(errors::page(
+            return Ok(errors::render_page(
                 &call,
                 &visit,
-                Wrong::RequestTokenMissing,
+                PageErrorKind::RequestTokenMissing,
                 None,
             )?);
         };
-        let waiting = waiting(&call, &visit, token).await?;
-        let forced = !matches!(query.raw("force_login"), None | Some("false" | "0"));
+        let waiting = find_pending_request(&call, &visit, token).await?;
+        let forced = !matches!(query.get_raw("force_login"), None | Some("false" | "0"));
         // Who had to sign in is asked as well.
         let path = if forced {
-            ACTION
+            AUTHORIZE_PATH
         } else {
             call.head().uri.path()
         };
@@ -50,7 +60,7 @@ fn show(call: Call, silent: bool) -> Pending {
             Some(person) if !forced => person,
             _ => {
                 let login = query.get("screen_name").unwrap_or_default();
-                return sign_in::first(&call, &visit, &next, login).await;
+                return sign_in::prompt(&call, &visit, &next, login).await;
             }
         };
         if silent {
@@ -63,125 +73,143 @@ fn show(call: Call, silent: bool) -> Pending {
                 return approve(&call, &visit, person, &waiting, token).await;
             }
         }
-        ask(&call, &visit, &waiting, token, &next).await
+        authorization_page(&call, &visit, &waiting, token, &next).await
     })
 }
 
-async fn ask(
-    call: &Call,
-    visit: &Visit,
+async fn authorization_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
     waiting: &PendingAuthorization,
     token: &str,
     next: &str,
-) -> Result<Reply, Turn> {
-    let page = Authorize {
-        frame: visit.frame(call),
-        action: ACTION.to_owned(),
+) -> Result<HttpReply, PageExit> {
+    let page = OAuth1AuthorizePage {
+        frame: visit.page_frame(call),
+        action: AUTHORIZE_PATH.to_owned(),
         token: token.to_owned(),
-        app: card(call, &waiting.app).await?,
-        level: level(waiting.permission),
+        app: load_app_summary(call, &waiting.app).await?,
+        level: permission_level(waiting.permission),
         email: waiting.app.request_email,
-        destination: waiting.callback.as_deref().map(destination),
-        switch: sign_in::switch(next),
+        destination: waiting.callback.as_deref().map(redirect_destination),
+        switch: sign_in::switch_account_path(next),
     };
-    let reply = visit.page(call, &page)?;
-    Ok(headers::leading_to(reply, waiting.callback.as_deref()))
+    let reply = visit.render_page(call, &page)?;
+    Ok(security_headers::allow_form_action(
+        reply,
+        waiting.callback.as_deref(),
+    ))
 }
 
 /// `POST /oauth/authorize`: the answer.
-pub(crate) fn decide(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let sent = forms::taken(&call, &visit).await?;
+pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let sent = forms::accept_form(&call, &visit).await?;
         let (token, decision) = (sent.text("oauth_token"), sent.text("decision"));
         // Whoever does not want to sign in may still say no.
         if visit.person.is_none() && decision != "deny" {
             let token = base::percent::encode(&token);
-            return Ok(see(&format!("{ACTION}?oauth_token={token}")));
+            return Ok(redirect_to(&format!(
+                "{AUTHORIZE_PATH}?oauth_token={token}"
+            )));
         }
         if token.is_empty() {
-            return Ok(errors::page(
+            return Ok(errors::render_page(
                 &call,
                 &visit,
-                Wrong::RequestTokenMissing,
+                PageErrorKind::RequestTokenMissing,
                 None,
             )?);
         }
-        let waiting = waiting(&call, &visit, &token).await?;
+        let waiting = find_pending_request(&call, &visit, &token).await?;
         match (decision.as_str(), &visit.person) {
             ("allow", Some(person)) => approve(&call, &visit, person, &waiting, &token).await,
             ("deny", _) => deny(&call, &visit, &waiting, &token).await,
             _ => {
                 let text = "The form came without a decision.".to_owned();
-                Ok(errors::page(&call, &visit, Wrong::Request(text), None)?)
+                Ok(errors::render_page(
+                    &call,
+                    &visit,
+                    PageErrorKind::InvalidRequest(text),
+                    None,
+                )?)
             }
         }
     })
 }
 
 async fn approve(
-    call: &Call,
-    visit: &Visit,
-    person: &Person,
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
     waiting: &PendingAuthorization,
     token: &str,
-) -> Result<Reply, Turn> {
-    let (text, by) = (token.to_owned(), person.by(visit));
+) -> Result<HttpReply, PageExit> {
+    let (text, by) = (token.to_owned(), person.audit_actor(visit));
     let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, &by));
     match approved.await? {
-        Ok(OAuth1Approval::Redirect(to)) => Ok(Reply::redirect(&to)),
+        Ok(OAuth1Approval::Redirect(to)) => Ok(HttpReply::redirect(&to)),
         Ok(OAuth1Approval::Pin(pin)) => {
-            let page = Pin {
-                frame: visit.frame(call),
-                app: card(call, &waiting.app).await?,
+            let page = PinPage {
+                frame: visit.page_frame(call),
+                app: load_app_summary(call, &waiting.app).await?,
                 pin,
             };
-            Ok(visit.page(call, &page)?)
+            Ok(visit.render_page(call, &page)?)
         }
-        Err(gone) => Err(over(call, visit, gone)?),
+        Err(gone) => Err(request_gone_page(call, visit, gone)?),
     }
 }
 
 async fn deny(
-    call: &Call,
-    visit: &Visit,
+    call: &RequestContext,
+    visit: &BrowserVisit,
     waiting: &PendingAuthorization,
     token: &str,
-) -> Result<Reply, Turn> {
-    let (text, by) = (token.to_owned(), visit.by());
+) -> Result<HttpReply, PageExit> {
+    let (text, by) = (token.to_owned(), visit.audit_actor());
     let denied = call.write(move |tx| oauth1_flow::deny(tx, &text, &by));
     match denied.await? {
-        Ok(Some(to)) => Ok(Reply::redirect(&to)),
+        Ok(Some(to)) => Ok(HttpReply::redirect(&to)),
         Ok(None) => {
-            let page = Cancelled {
-                frame: visit.frame(call),
-                app: card(call, &waiting.app).await?,
+            let page = AuthorizationDeniedPage {
+                frame: visit.page_frame(call),
+                app: load_app_summary(call, &waiting.app).await?,
             };
-            Ok(visit.page(call, &page)?)
+            Ok(visit.render_page(call, &page)?)
         }
-        Err(gone) => Err(over(call, visit, gone)?),
+        Err(gone) => Err(request_gone_page(call, visit, gone)?),
     }
 }
 
-async fn waiting(call: &Call, visit: &Visit, token: &str) -> Result<PendingAuthorization, Turn> {
+async fn find_pending_request(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    token: &str,
+) -> Result<PendingAuthorization, PageExit> {
     let text = token.to_owned();
     let found = call
         .read(move |tx| oauth1_flow::find_pending_authorization(tx, &text))
         .await?;
     match found {
         Ok(waiting) => Ok(waiting),
-        Err(gone) => Err(over(call, visit, gone)?),
+        Err(gone) => Err(request_gone_page(call, visit, gone)?),
     }
 }
 
 /// The page that says why there is nothing to answer.
-fn over(call: &Call, visit: &Visit, gone: RequestTokenProblem) -> Result<Turn, Turn> {
+fn request_gone_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    gone: RequestTokenProblem,
+) -> Result<PageExit, PageExit> {
     let wrong = match gone {
         RequestTokenProblem::Unknown | RequestTokenProblem::Used | RequestTokenProblem::Denied => {
-            Wrong::RequestTokenUnknown
+            PageErrorKind::RequestTokenUnknown
         }
-        RequestTokenProblem::Expired => Wrong::RequestTokenExpired,
-        RequestTokenProblem::App => Wrong::AppSuspended,
+        RequestTokenProblem::Expired => PageErrorKind::RequestTokenExpired,
+        RequestTokenProblem::App => PageErrorKind::AppSuspended,
     };
-    Ok(errors::page(call, visit, wrong, None)?.into())
+    Ok(errors::render_page(call, visit, wrong, None)?.into())
 }

@@ -4,20 +4,20 @@ use network::oauth2_flow::{
     self, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, ValidatedAuthorization,
 };
 use network::portal;
-use pages::{Compared, Consent, Wrong};
+use pages::{CallbackDiff, OAuth2ConsentPage, PageErrorKind};
 use store::apps::{App, AppStatus};
 
-use super::app::{card, destination};
-use super::forms::{self, Query};
-use super::{Turn, Visit, errors, headers, run, see, sign_in};
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::reply::Reply;
+use super::app_summary::{load_app_summary, redirect_destination};
+use super::forms::{self, PageQuery};
+use super::{BrowserVisit, PageExit, errors, redirect_to, run_page, security_headers, sign_in};
+use crate::endpoint::HandlerFuture;
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
-pub(crate) const ACTION: &str = "/i/oauth2/authorize";
+pub(crate) const AUTHORIZE_PATH: &str = "/i/oauth2/authorize";
 
 /// The parameters that make up a request, all of them sent back by the form and judged again.
-const NAMES: [&str; 7] = [
+const REQUEST_PARAMETERS: [&str; 7] = [
     "response_type",
     "client_id",
     "redirect_uri",
@@ -28,18 +28,18 @@ const NAMES: [&str; 7] = [
 ];
 
 /// What a query asks.
-pub(crate) fn asked(query: &Query) -> AuthorizeRequest {
-    request(|name| query.get(name).map(str::to_owned))
+pub(crate) fn request_from_query(query: &PageQuery) -> AuthorizeRequest {
+    build_request(|name| query.get(name).map(str::to_owned))
 }
 
 /// What a form sends back of a query.
-pub(crate) fn sent_back(query: &Query) -> Vec<(String, String)> {
-    let pairs = NAMES.into_iter();
+pub(crate) fn hidden_fields(query: &PageQuery) -> Vec<(String, String)> {
+    let pairs = REQUEST_PARAMETERS.into_iter();
     let pairs = pairs.filter_map(|name| Some((name.to_owned(), query.get(name)?.to_owned())));
     pairs.collect()
 }
 
-fn request(get: impl Fn(&'static str) -> Option<String>) -> AuthorizeRequest {
+fn build_request(get: impl Fn(&'static str) -> Option<String>) -> AuthorizeRequest {
     AuthorizeRequest {
         response_type: get("response_type"),
         client_id: get("client_id"),
@@ -52,89 +52,110 @@ fn request(get: impl Fn(&'static str) -> Option<String>) -> AuthorizeRequest {
 }
 
 /// `GET /i/oauth2/authorize`.
-pub(crate) fn show(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let query = match Query::of(&call) {
+pub(crate) fn show_consent(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let query = match PageQuery::from_call(&call) {
             Ok(query) => query,
-            Err(text) => return Ok(errors::page(&call, &visit, Wrong::Request(text), None)?),
+            Err(text) => {
+                return Ok(errors::render_page(
+                    &call,
+                    &visit,
+                    PageErrorKind::InvalidRequest(text),
+                    None,
+                )?);
+            }
         };
-        let found = judged(&call, &visit, asked(&query)).await?;
-        let hidden = sent_back(&query);
-        let next = here(&hidden);
+        let found = validate_request(&call, &visit, request_from_query(&query)).await?;
+        let hidden = hidden_fields(&query);
+        let next = authorize_url(&hidden);
         if visit.person.is_none() {
-            return sign_in::first(&call, &visit, &next, "").await;
+            return sign_in::prompt(&call, &visit, &next, "").await;
         }
-        let page = Consent {
-            frame: visit.frame(&call),
-            action: ACTION.to_owned(),
+        let page = OAuth2ConsentPage {
+            frame: visit.page_frame(&call),
+            action: AUTHORIZE_PATH.to_owned(),
             hidden,
-            app: card(&call, &found.app).await?,
+            app: load_app_summary(&call, &found.app).await?,
             scopes: found.scopes,
-            plain: found.uses_plain_pkce && call.home.front.config.warns_of_plain,
-            destination: destination(&found.redirect_uri),
-            switch: sign_in::switch(&next),
+            uses_plain_pkce: found.uses_plain_pkce
+                && call.state.page_context.config.warns_about_plain_pkce,
+            destination: redirect_destination(&found.redirect_uri),
+            switch: sign_in::switch_account_path(&next),
         };
-        let reply = visit.page(&call, &page)?;
-        Ok(headers::leading_to(reply, Some(&found.redirect_uri)))
+        let reply = visit.render_page(&call, &page)?;
+        Ok(security_headers::allow_form_action(
+            reply,
+            Some(&found.redirect_uri),
+        ))
     })
 }
 
 /// `POST /i/oauth2/authorize`: the answer.
-pub(crate) fn decide(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let sent = forms::taken(&call, &visit).await?;
+pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let sent = forms::accept_form(&call, &visit).await?;
         let decision = sent.text("decision");
         // Whoever does not want to sign in may still say no.
         if visit.person.is_none() && decision != "deny" {
-            let pairs = NAMES.into_iter();
-            let pairs = pairs.filter_map(|name| Some((name.to_owned(), sent.given(name)?)));
-            return Ok(see(&here(&pairs.collect::<Vec<_>>())));
+            let pairs = REQUEST_PARAMETERS.into_iter();
+            let pairs = pairs.filter_map(|name| Some((name.to_owned(), sent.optional_text(name)?)));
+            return Ok(redirect_to(&authorize_url(&pairs.collect::<Vec<_>>())));
         }
-        let found = judged(&call, &visit, request(|name| sent.given(name))).await?;
-        let rules = call.home.rules.clone();
-        let by = visit.by();
+        let found = validate_request(
+            &call,
+            &visit,
+            build_request(|name| sent.optional_text(name)),
+        )
+        .await?;
+        let rules = call.state.oauth_settings.clone();
+        let by = visit.audit_actor();
         match (decision.as_str(), &visit.person) {
             ("allow", Some(_)) => {
                 let approve =
                     move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &rules, &found, &by);
-                Ok(Reply::redirect(&call.write(approve).await?))
+                Ok(HttpReply::redirect(&call.write(approve).await?))
             }
             ("deny", _) => {
                 let deny = move |tx: &mut store::Tx<'_>| oauth2_flow::deny(tx, &rules, &found, &by);
-                Ok(Reply::redirect(&call.write(deny).await?))
+                Ok(HttpReply::redirect(&call.write(deny).await?))
             }
             _ => {
                 let text = "The form came without a decision.".to_owned();
-                Ok(errors::page(&call, &visit, Wrong::Request(text), None)?)
+                Ok(errors::render_page(
+                    &call,
+                    &visit,
+                    PageErrorKind::InvalidRequest(text),
+                    None,
+                )?)
             }
         }
     })
 }
 
 /// The request, found in order; else the page or the redirect that says what is wrong.
-async fn judged(
-    call: &Call,
-    visit: &Visit,
+async fn validate_request(
+    call: &RequestContext,
+    visit: &BrowserVisit,
     asked: AuthorizeRequest,
-) -> Result<ValidatedAuthorization, Turn> {
-    let (rules, request) = (call.home.rules.clone(), asked.clone());
+) -> Result<ValidatedAuthorization, PageExit> {
+    let (rules, request) = (call.state.oauth_settings.clone(), asked.clone());
     let found = call
         .read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &request))
         .await?;
     let reason = match found {
         Ok(found) => return Ok(found),
-        Err(AuthorizeRefusal::Redirect { to, .. }) => return Err(Reply::redirect(&to).into()),
+        Err(AuthorizeRefusal::Redirect { to, .. }) => return Err(HttpReply::redirect(&to).into()),
         Err(AuthorizeRefusal::Page(reason)) => reason,
     };
     let wrong = match reason {
         AuthorizeRefusalReason::NoClient | AuthorizeRefusalReason::UnknownClient => {
-            Wrong::ClientUnknown
+            PageErrorKind::ClientUnknown
         }
-        AuthorizeRefusalReason::SuspendedClient => Wrong::AppSuspended,
-        AuthorizeRefusalReason::NoRedirect => Wrong::RedirectMissing,
-        AuthorizeRefusalReason::UnknownRedirect => Wrong::RedirectUnregistered,
+        AuthorizeRefusalReason::SuspendedClient => PageErrorKind::AppSuspended,
+        AuthorizeRefusalReason::NoRedirect => PageErrorKind::RedirectMissing,
+        AuthorizeRefusalReason::UnknownRedirect => PageErrorKind::RedirectUnregistered,
     };
     let client = asked.client_id.unwrap_or_default();
     let app = call
@@ -142,23 +163,25 @@ async fn judged(
         .await?;
     let url = asked.redirect_uri.unwrap_or_default();
     let compared = match &app {
-        Some(app) if reason == AuthorizeRefusalReason::UnknownRedirect => compared(call, app, &url),
+        Some(app) if reason == AuthorizeRefusalReason::UnknownRedirect => {
+            compare_callbacks(call, app, &url)
+        }
         _ => Vec::new(),
     };
     let known = app.filter(|app| app.state != AppStatus::Deleted);
     let name = known.map(|app| app.name);
-    Err(errors::compared(call, visit, wrong, name, compared)?.into())
+    Err(errors::render_callback_mismatch(call, visit, wrong, name, compared)?.into())
 }
 
 /// How an address compares with the registered ones: for developers, in their own world.
-fn compared(call: &Call, app: &App, url: &str) -> Vec<Compared> {
-    if !call.home.front.config.dev {
+fn compare_callbacks(call: &RequestContext, app: &App, url: &str) -> Vec<CallbackDiff> {
+    if !call.state.page_context.config.dev {
         return Vec::new();
     }
-    let tested = portal::test_callback(app, url, call.home.rules.ports);
-    let compared = tested.comparisons.into_iter().map(|one| Compared {
+    let tested = portal::test_callback(app, url, call.state.oauth_settings.ports);
+    let compared = tested.comparisons.into_iter().map(|one| CallbackDiff {
         registered: one.registered,
-        given: url.to_owned(),
+        submitted: url.to_owned(),
         oauth1: one.oauth1,
         oauth2: one.oauth2,
     });
@@ -166,9 +189,9 @@ fn compared(call: &Call, app: &App, url: &str) -> Vec<Compared> {
 }
 
 /// The address of the same question.
-fn here(pairs: &[(String, String)]) -> String {
+fn authorize_url(pairs: &[(String, String)]) -> String {
     let pairs = pairs
         .iter()
         .map(|(name, value)| format!("{name}={}", base::percent::encode(value)));
-    format!("{ACTION}?{}", pairs.collect::<Vec<_>>().join("&"))
+    format!("{AUTHORIZE_PATH}?{}", pairs.collect::<Vec<_>>().join("&"))
 }

@@ -5,49 +5,49 @@ use base::{Error, Fault, Secret};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::AuditActor;
 use network::sessions::{self, ClientInfo, UserSession};
-use pages::{Account, Frame, Page};
+use pages::{HtmlPage, PageFrame, SignedInAccount};
 use store::users::User;
 
-use super::{Front, Turn, front, see};
-use crate::call::Call;
-use crate::reply::Reply;
+use super::{PageContext, PageExit, context, redirect_to};
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 /// The one form of all pages: its token holds for the whole session.
-const FORM: &str = "page";
+const FORM_NAME: &str = "page";
 
 /// One request of a browser.
-pub(crate) struct Visit {
+pub(crate) struct BrowserVisit {
     /// Who is signed in.
-    pub(crate) person: Option<Person>,
+    pub(crate) person: Option<SignedInPerson>,
     /// From where.
-    pub(crate) facts: ClientInfo,
+    pub(crate) client_info: ClientInfo,
     /// SHA-256 of the session that the browser presents, whether it holds or not.
-    pub(crate) presented: Option<[u8; 32]>,
+    pub(crate) session_digest: Option<[u8; 32]>,
     /// What the forms of someone who is not signed in are bound to.
-    visitor: Secret,
+    visitor_secret: Secret,
     /// Whether the browser must be told that.
     is_new: bool,
     /// The session's text, when the browser is to keep it for another while.
-    slides: Option<Secret>,
+    renewed_session: Option<Secret>,
     csrf: String,
 }
 
 /// Someone who is signed in.
 #[derive(Clone)]
-pub(crate) struct Person {
+pub(crate) struct SignedInPerson {
     /// The session.
     pub(crate) session: UserSession,
     /// The account.
     pub(crate) user: User,
 }
 
-impl Visit {
+impl BrowserVisit {
     /// Reads the cookies of a request.
-    pub(crate) async fn of(call: &Call) -> Result<Self, Error> {
-        let (front, headers) = (&call.home.front, &call.head().headers);
-        let facts = facts(call);
-        let names = Names::of(front);
-        let text = cookie(headers, names.session);
+    pub(crate) async fn from_call(call: &RequestContext) -> Result<Self, Error> {
+        let (front, headers) = (&call.state.page_context, &call.head().headers);
+        let facts = client_info(call);
+        let names = CookieNames::select(front);
+        let text = find_cookie(headers, names.session);
         let now = wall_time();
         let session = match &text {
             Some(text) => sessions::resume_at(call.store(), text, &facts, now).await?,
@@ -62,138 +62,160 @@ impl Visit {
                 let user = call
                     .read(move |tx| network::users::find_active(tx, id))
                     .await?;
-                Some(Person { session, user })
+                Some(SignedInPerson { session, user })
             }
             None => None,
         };
-        let visitors = front.visitors().await?;
-        let told = cookie(headers, names.visitor).map(Secret::new);
+        let visitors = front.visitor_forms().await?;
+        let told = find_cookie(headers, names.visitor).map(Secret::new);
         let is_new = told.is_none();
         let visitor = match told {
             Some(told) => told,
-            None => visitors.generate_cookie(&call.context().rng)?,
+            None => visitors.generate_cookie(&call.store_context().rng)?,
         };
         let csrf = match &person {
-            Some(person) => sessions::form_token(&person.session, FORM)?,
-            None => visitors.form_token(&visitor, FORM)?,
+            Some(person) => sessions::form_token(&person.session, FORM_NAME)?,
+            None => visitors.form_token(&visitor, FORM_NAME)?,
         };
         Ok(Self {
             is_new: is_new && person.is_none(),
-            slides: slides.filter(|_| person.is_some()),
-            presented: text.map(|text| base::secret::digest(&text)),
+            renewed_session: slides.filter(|_| person.is_some()),
+            session_digest: text.map(|text| base::secret::digest(&text)),
             person,
-            facts,
-            visitor,
+            client_info: facts,
+            visitor_secret: visitor,
             csrf,
         })
     }
 
     /// Whether a form came from a page that this browser was shown.
-    pub(super) async fn sent(&self, call: &Call, csrf: &str) -> Result<bool, Error> {
+    pub(super) async fn verify_csrf_token(
+        &self,
+        call: &RequestContext,
+        csrf: &str,
+    ) -> Result<bool, Error> {
         if let Some(person) = &self.person {
-            return Ok(sessions::verify_form_token(&person.session, FORM, csrf)?);
+            return Ok(sessions::verify_form_token(
+                &person.session,
+                FORM_NAME,
+                csrf,
+            )?);
         }
-        let visitors = call.home.front.visitors().await?;
-        Ok(visitors.verify_form_token(&self.visitor, FORM, csrf)?)
+        let visitors = call.state.page_context.visitor_forms().await?;
+        Ok(visitors.verify_form_token(&self.visitor_secret, FORM_NAME, csrf)?)
     }
 
     /// Who is signed in; anyone else is sent to sign in and comes back to this address.
-    pub(crate) fn signed_in(&self, call: &Call) -> Result<&Person, Turn> {
+    pub(crate) fn require_sign_in(
+        &self,
+        call: &RequestContext,
+    ) -> Result<&SignedInPerson, PageExit> {
         self.person.as_ref().ok_or_else(|| {
             let here = call.head().uri.path_and_query();
             let is_get = call.head().method == http::Method::GET;
-            let here = here.map_or(front::HOME, http::uri::PathAndQuery::as_str);
-            let next = if is_get { here } else { front::HOME };
+            let here = here.map_or(context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
+            let next = if is_get { here } else { context::DEFAULT_PATH };
             let next = base::percent::encode(next);
-            see(&format!("{}?next={next}", front::LINKS.sign_in)).into()
+            redirect_to(&format!("{}?next={next}", context::SITE_LINKS.sign_in)).into()
         })
     }
 
     /// Who acts, as far as it is known.
-    pub(crate) fn by(&self) -> AuditActor {
+    pub(crate) fn audit_actor(&self) -> AuditActor {
         match &self.person {
-            Some(person) => person.by(self),
-            None => AuditActor::anonymous(&self.facts.address),
+            Some(person) => person.audit_actor(self),
+            None => AuditActor::anonymous(&self.client_info.address),
         }
     }
 
     /// The surroundings of a page.
-    pub(crate) fn frame(&self, call: &Call) -> Frame {
-        Frame {
+    pub(crate) fn page_frame(&self, call: &RequestContext) -> PageFrame {
+        PageFrame {
             csrf: self.csrf.clone(),
-            account: self.person.as_ref().map(|person| Account {
+            account: self.person.as_ref().map(|person| SignedInAccount {
                 username: person.user.username.clone(),
                 name: person.user.name.clone(),
             }),
-            ..call.home.front.frame(call.now())
+            ..call.state.page_context.page_frame(call.now())
         }
     }
 
     /// The answer that shows a page.
-    pub(crate) fn page(&self, call: &Call, page: &impl Page) -> Result<Reply, Fault> {
-        let reply = Reply::html(200, page.html()?);
-        if let Some(text) = &self.slides {
-            return Ok(remember(call, reply, text));
+    pub(crate) fn render_page(
+        &self,
+        call: &RequestContext,
+        page: &impl HtmlPage,
+    ) -> Result<HttpReply, Fault> {
+        let reply = HttpReply::html(200, page.render_html()?);
+        if let Some(text) = &self.renewed_session {
+            return Ok(set_session_cookie(call, reply, text));
         }
         if !self.is_new {
             return Ok(reply);
         }
-        let front = &call.home.front;
-        let line = line(
+        let front = &call.state.page_context;
+        let line = build_cookie(
             front,
-            Names::of(front).visitor,
-            self.visitor.expose_secret(),
+            CookieNames::select(front).visitor,
+            self.visitor_secret.expose_secret(),
             None,
         );
-        Ok(with_cookie(reply, &line))
+        Ok(add_cookie(reply, &line))
     }
 }
 
-impl Person {
+impl SignedInPerson {
     /// Who does what is noted.
-    pub(crate) fn by(&self, visit: &Visit) -> AuditActor {
-        AuditActor::user(self.user.id, &visit.facts.address)
+    pub(crate) fn audit_actor(&self, visit: &BrowserVisit) -> AuditActor {
+        AuditActor::user(self.user.id, &visit.client_info.address)
     }
 }
 
 /// Where a request comes from.
-pub(crate) fn facts(call: &Call) -> ClientInfo {
+pub(crate) fn client_info(call: &RequestContext) -> ClientInfo {
     let head = call.head();
     let agent = head.headers.get(USER_AGENT);
     let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
     ClientInfo {
-        address: call.address(),
+        address: call.client_address(),
         user_agent: agent.unwrap_or_default().into_owned(),
     }
 }
 
 /// Gives the browser its session.
-pub(crate) fn remember(call: &Call, reply: Reply, text: &Secret) -> Reply {
-    let front = &call.home.front;
-    let seconds = front.gate.ttl_ms / 1000;
-    let name = Names::of(front).session;
-    with_cookie(
+pub(crate) fn set_session_cookie(
+    call: &RequestContext,
+    reply: HttpReply,
+    text: &Secret,
+) -> HttpReply {
+    let front = &call.state.page_context;
+    let seconds = front.sign_in_gate.ttl_ms / 1000;
+    let name = CookieNames::select(front).session;
+    add_cookie(
         reply,
-        &line(front, name, text.expose_secret(), Some(seconds)),
+        &build_cookie(front, name, text.expose_secret(), Some(seconds)),
     )
 }
 
 /// Takes the session from the browser.
-pub(crate) fn forget(call: &Call, reply: Reply) -> Reply {
-    let front = &call.home.front;
-    with_cookie(reply, &line(front, Names::of(front).session, "", Some(0)))
+pub(crate) fn clear_session_cookie(call: &RequestContext, reply: HttpReply) -> HttpReply {
+    let front = &call.state.page_context;
+    add_cookie(
+        reply,
+        &build_cookie(front, CookieNames::select(front).session, "", Some(0)),
+    )
 }
 
 /// What the cookies are called. The prefix makes browsers hold us to `Secure`, `Path=/` and this
 /// very host; without TLS they would refuse it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Names {
+pub(super) struct CookieNames {
     pub(super) session: &'static str,
     pub(super) visitor: &'static str,
 }
 
-impl Names {
-    pub(super) const OPEN: Self = Self {
+impl CookieNames {
+    pub(super) const PLAIN: Self = Self {
         session: "locum",
         visitor: "locum-visitor",
     };
@@ -202,17 +224,17 @@ impl Names {
         visitor: "__Host-locum-visitor",
     };
 
-    fn of(front: &Front) -> &'static Self {
+    fn select(front: &PageContext) -> &'static Self {
         if front.is_tls() {
             &Self::TLS
         } else {
-            &Self::OPEN
+            &Self::PLAIN
         }
     }
 }
 
 /// The cookie with this name.
-pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+pub(super) fn find_cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines = headers.get_all(COOKIE).into_iter();
     let pairs = lines
         .filter_map(|line| line.to_str().ok())
@@ -227,17 +249,22 @@ pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-fn line(front: &Front, name: &str, value: &str, seconds: Option<i64>) -> String {
-    set_cookie(name, value, seconds, front.is_tls())
+fn build_cookie(front: &PageContext, name: &str, value: &str, seconds: Option<i64>) -> String {
+    format_set_cookie(name, value, seconds, front.is_tls())
 }
 
-pub(super) fn set_cookie(name: &str, value: &str, seconds: Option<i64>, is_tls: bool) -> String {
+pub(super) fn format_set_cookie(
+    name: &str,
+    value: &str,
+    seconds: Option<i64>,
+    is_tls: bool,
+) -> String {
     let age = seconds.map_or_else(String::new, |seconds| format!("; Max-Age={seconds}"));
     let secure = if is_tls { "; Secure" } else { "" };
     format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{secure}")
 }
 
-fn with_cookie(reply: Reply, line: &str) -> Reply {
+fn add_cookie(reply: HttpReply, line: &str) -> HttpReply {
     match HeaderValue::from_str(line) {
         Ok(value) => reply.header(SET_COOKIE, value),
         Err(_) => reply,

@@ -3,46 +3,49 @@
 use base::refusal::InvalidParameter;
 use base::{Error, Refusal, Secret};
 use network::{email_links, private_profiles};
-use pages::{AboutForm, AccountSettings, Confirmation, EmailForm, Field, Notice, PasswordForm};
+use pages::{
+    AccountSettingsPage, EmailConfirmationState, EmailForm, FormField, Notice, PasswordForm,
+    PrivateProfileForm,
+};
 
-use super::forms::{self, Query};
-use super::recover::confirm_page;
-use super::{Person, Turn, Visit, front, run, see, session};
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::reply::Reply;
+use super::account_recovery::email_confirmation_page;
+use super::forms::{self, PageQuery};
+use super::{BrowserVisit, PageExit, SignedInPerson, context, redirect_to, run_page, session};
+use crate::endpoint::HandlerFuture;
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 /// Where the password is changed.
-pub(crate) const PASSWORD: &str = "/settings/account/password";
+pub(crate) const PASSWORD_PATH: &str = "/settings/account/password";
 /// Where the address is changed.
-pub(crate) const EMAIL: &str = "/settings/account/email";
+pub(crate) const EMAIL_PATH: &str = "/settings/account/email";
 /// Where another letter is asked for.
-pub(crate) const RESEND: &str = "/settings/account/email/resend";
+pub(crate) const RESEND_PATH: &str = "/settings/account/email/resend";
 /// Where a change of the address is taken back.
-pub(crate) const CANCEL: &str = "/settings/account/email/cancel";
+pub(crate) const CANCEL_PATH: &str = "/settings/account/email/cancel";
 
 /// Where a person says what only the platform knows.
-pub(crate) const ABOUT: &str = "/settings/account/about";
+pub(crate) const PRIVATE_PROFILE_PATH: &str = "/settings/account/about";
 
-const TOO_OFTEN: &str = "That was tried too often. Try again in a while.";
+const TOO_MANY_ATTEMPTS: &str = "That was tried too often. Try again in a while.";
 
 /// Why forms were refused.
 #[derive(Default)]
-struct Refused {
-    current: Field,
-    password: Field,
-    email: Field,
-    proof: Field,
-    born_on: Option<Field>,
+struct SettingsErrors {
+    current: FormField,
+    password: FormField,
+    email: FormField,
+    email_password: FormField,
+    born_on: Option<FormField>,
     failure: Option<String>,
 }
 
 /// `GET /settings/account`.
-pub(crate) fn show(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let person = visit.signed_in(&call)?;
-        let query = Query::of(&call).ok();
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let query = PageQuery::from_call(&call).ok();
         let done = query.as_ref().and_then(|query| query.get("done"));
         let notice = match done {
             Some("password") => Some("Your password was changed. Other browsers were signed out."),
@@ -53,19 +56,19 @@ pub(crate) fn show(call: Call) -> Pending {
             Some("cancelled") => Some("Your address stays as it is."),
             _ => None,
         };
-        page(&call, &visit, person, notice, Refused::default()).await
+        settings_page(&call, &visit, person, notice, SettingsErrors::default()).await
     })
 }
 
-async fn page(
-    call: &Call,
-    visit: &Visit,
-    person: &Person,
+async fn settings_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
     notice: Option<&str>,
-    refused: Refused,
-) -> Result<Reply, Turn> {
-    let mut frame = visit.frame(call);
-    frame.notices = notice.map(Notice::good).into_iter().collect();
+    refused: SettingsErrors,
+) -> Result<HttpReply, PageExit> {
+    let mut frame = visit.page_frame(call);
+    frame.notices = notice.map(Notice::success).into_iter().collect();
     frame.failure = refused.failure;
     let user = person.user.id;
     let (pending, known) = call
@@ -78,77 +81,79 @@ async fn page(
         .await?;
     let own = person.user.email.clone();
     let address = Some(own.clone()).filter(|email| !email.is_empty());
-    let page = AccountSettings {
+    let page = AccountSettingsPage {
         frame,
         email: EmailForm {
-            action: EMAIL.to_owned(),
+            action: EMAIL_PATH.to_owned(),
             address,
             confirmed: person.user.email_confirmed,
             pending: pending.filter(|email| !email.eq_ignore_ascii_case(&own)),
-            resend: RESEND.to_owned(),
-            cancel: CANCEL.to_owned(),
+            resend: RESEND_PATH.to_owned(),
+            cancel: CANCEL_PATH.to_owned(),
             email: refused.email,
-            password: refused.proof,
+            password: refused.email_password,
         },
         password: PasswordForm {
-            action: PASSWORD.to_owned(),
+            action: PASSWORD_PATH.to_owned(),
             current: refused.current,
             password: refused.password,
         },
-        about: AboutForm {
-            action: ABOUT.to_owned(),
-            born_on: refused.born_on.unwrap_or_else(|| Field::of(known.born_on)),
+        about: PrivateProfileForm {
+            action: PRIVATE_PROFILE_PATH.to_owned(),
+            born_on: refused
+                .born_on
+                .unwrap_or_else(|| FormField::new(known.born_on)),
             gender: match known.gender {
                 1 => "male",
                 2 => "female",
-                _ => UNSAID,
+                _ => UNSPECIFIED,
             },
         },
     };
-    Ok(visit.page(call, &page)?)
+    Ok(visit.render_page(call, &page)?)
 }
 
 /// `POST /settings/account/password`.
-pub(crate) fn password(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let person = visit.signed_in(&call)?;
-        let sent = forms::taken(&call, &visit).await?;
+pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
         let old = Secret::new(sent.text("current"));
         let new = Secret::new(sent.text("password"));
-        let front = &call.home.front;
+        let front = &call.state.page_context;
         // A wrong old password and a bad new one are both called `password`: tell them apart.
         if let Err(Refusal::InvalidParameters(wrong)) = network::registration::validate_password(
             &new,
             &person.user.username,
             &person.user.email,
         ) {
-            let password = Field::refused("", first_message(&wrong));
-            let refused = Refused {
+            let password = FormField::invalid("", first_message(&wrong));
+            let refused = SettingsErrors {
                 password,
-                ..Refused::default()
+                ..SettingsErrors::default()
             };
-            return Ok(page(&call, &visit, person, None, refused)
+            return Ok(settings_page(&call, &visit, person, None, refused)
                 .await?
                 .status(400));
         }
-        let end_tokens = sent.given("end_tokens").is_some();
-        let (gate, site, session) = (&front.gate, &front.site, &person.session);
+        let end_tokens = sent.optional_text("end_tokens").is_some();
+        let (gate, site, session) = (&front.sign_in_gate, &front.site, &person.session);
         let changed = email_links::change_password(gate, site, session, &old, &new, end_tokens);
         match changed.await {
             Ok(text) => {
                 let done = if end_tokens { "tokens" } else { "password" };
-                let reply = see(&format!("{}?done={done}", front::LINKS.account));
-                Ok(session::remember(&call, reply, &text))
+                let reply = redirect_to(&format!("{}?done={done}", context::SITE_LINKS.account));
+                Ok(session::set_session_cookie(&call, reply, &text))
             }
             Err(Error::Refused(refusal)) => {
-                let (current, failure, status) = blamed(&refusal);
-                let refused = Refused {
+                let (current, failure, status) = password_error(&refusal);
+                let refused = SettingsErrors {
                     current,
                     failure,
-                    ..Refused::default()
+                    ..SettingsErrors::default()
                 };
-                Ok(page(&call, &visit, person, None, refused)
+                Ok(settings_page(&call, &visit, person, None, refused)
                     .await?
                     .status(status))
             }
@@ -158,43 +163,45 @@ pub(crate) fn password(call: Call) -> Pending {
 }
 
 /// `POST /settings/account/email`.
-pub(crate) fn email(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let person = visit.signed_in(&call)?;
-        let sent = forms::taken(&call, &visit).await?;
+pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
         let email = sent.text("email").trim().to_owned();
         let proof = Secret::new(sent.text("email_password"));
         if let Err(Refusal::InvalidParameters(wrong)) =
             network::registration::validate_email(&email)
         {
-            let refused = Refused {
-                email: Field::refused(email, first_message(&wrong)),
-                ..Refused::default()
+            let refused = SettingsErrors {
+                email: FormField::invalid(email, first_message(&wrong)),
+                ..SettingsErrors::default()
             };
-            return Ok(page(&call, &visit, person, None, refused)
+            return Ok(settings_page(&call, &visit, person, None, refused)
                 .await?
                 .status(400));
         }
-        let gate = &call.home.front.gate;
+        let gate = &call.state.page_context.sign_in_gate;
         let proved = gate
-            .verify_password(person.user.id, &proof, &visit.facts)
+            .verify_password(person.user.id, &proof, &visit.client_info)
             .await;
         let changed = match proved {
-            Ok(()) => letter(&call, &visit, person, &email).await,
+            Ok(()) => request_email_change(&call, &visit, person, &email).await,
             Err(stop) => Err(stop),
         };
         match changed {
-            Ok(()) => confirm_page(&call, &visit, Confirmation::Sent { email }),
+            Ok(()) => {
+                email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email })
+            }
             Err(Error::Refused(refusal)) => {
-                let (proof, failure, status) = blamed(&refusal);
-                let refused = Refused {
-                    email: Field::of(email),
-                    proof,
+                let (proof, failure, status) = password_error(&refusal);
+                let refused = SettingsErrors {
+                    email: FormField::new(email),
+                    email_password: proof,
                     failure,
-                    ..Refused::default()
+                    ..SettingsErrors::default()
                 };
-                Ok(page(&call, &visit, person, None, refused)
+                Ok(settings_page(&call, &visit, person, None, refused)
                     .await?
                     .status(status))
             }
@@ -204,22 +211,27 @@ pub(crate) fn email(call: Call) -> Pending {
 }
 
 /// `POST /settings/account/email/resend`.
-pub(crate) fn resend(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let person = visit.signed_in(&call)?;
-        forms::taken(&call, &visit).await?;
-        let (site, by) = (call.home.front.site.clone(), person.by(&visit));
+pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        forms::accept_form(&call, &visit).await?;
+        let (site, by) = (
+            call.state.page_context.site.clone(),
+            person.audit_actor(&visit),
+        );
         let sent = call.write(move |tx| email_links::resend_confirmation(tx, &site, &by));
         match sent.await {
-            Ok(None) => Ok(see(front::LINKS.account)),
-            Ok(Some(email)) => confirm_page(&call, &visit, Confirmation::Sent { email }),
+            Ok(None) => Ok(redirect_to(context::SITE_LINKS.account)),
+            Ok(Some(email)) => {
+                email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email })
+            }
             Err(Error::Refused(_)) => {
-                let refused = Refused {
-                    failure: Some(TOO_OFTEN.to_owned()),
-                    ..Refused::default()
+                let refused = SettingsErrors {
+                    failure: Some(TOO_MANY_ATTEMPTS.to_owned()),
+                    ..SettingsErrors::default()
                 };
-                let reply = page(&call, &visit, person, None, refused).await?;
+                let reply = settings_page(&call, &visit, person, None, refused).await?;
                 Ok(reply.status(429))
             }
             Err(failed) => Err(failed.into()),
@@ -228,32 +240,37 @@ pub(crate) fn resend(call: Call) -> Pending {
 }
 
 /// What a form says of whoever says nothing.
-const UNSAID: &str = "unsaid";
+const UNSPECIFIED: &str = "unsaid";
 
 /// `POST /settings/account/about`.
-pub(crate) fn about(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let person = visit.signed_in(&call)?;
-        let sent = forms::taken(&call, &visit).await?;
+pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
         let born_on = sent.text("born_on").trim().to_owned();
-        let gender = sent.given("gender").filter(|said| *said != UNSAID);
+        let gender = sent
+            .optional_text("gender")
+            .filter(|said| *said != UNSPECIFIED);
         let edit = private_profiles::PrivateProfileChanges {
             born_on: Some(born_on.clone()),
             gender: Some(gender.unwrap_or_default()),
             phone: None,
         };
-        let (by, user) = (person.by(&visit), person.user.id);
+        let (by, user) = (person.audit_actor(&visit), person.user.id);
         let said = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
         match said.await {
-            Ok(_) => Ok(see(&format!("{}?done=about", front::LINKS.account))),
+            Ok(_) => Ok(redirect_to(&format!(
+                "{}?done=about",
+                context::SITE_LINKS.account
+            ))),
             Err(Error::Refused(_)) => {
                 let message = "Enter a day in the past, and one of the genders";
-                let refused = Refused {
-                    born_on: Some(Field::refused(born_on, message)),
-                    ..Refused::default()
+                let refused = SettingsErrors {
+                    born_on: Some(FormField::invalid(born_on, message)),
+                    ..SettingsErrors::default()
                 };
-                let reply = page(&call, &visit, person, None, refused).await?;
+                let reply = settings_page(&call, &visit, person, None, refused).await?;
                 Ok(reply.status(400))
             }
             Err(failed) => Err(failed.into()),
@@ -262,22 +279,30 @@ pub(crate) fn about(call: Call) -> Pending {
 }
 
 /// `POST /settings/account/email/cancel`.
-pub(crate) fn cancel(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let person = visit.signed_in(&call)?;
-        forms::taken(&call, &visit).await?;
-        let by = person.by(&visit);
+pub(crate) fn cancel_email_change(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        forms::accept_form(&call, &visit).await?;
+        let by = person.audit_actor(&visit);
         call.write(move |tx| email_links::cancel_email_change(tx, &by))
             .await?;
-        Ok(see(&format!("{}?done=cancelled", front::LINKS.account)))
+        Ok(redirect_to(&format!(
+            "{}?done=cancelled",
+            context::SITE_LINKS.account
+        )))
     })
 }
 
-async fn letter(call: &Call, visit: &Visit, person: &Person, email: &str) -> Result<(), Error> {
+async fn request_email_change(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    email: &str,
+) -> Result<(), Error> {
     let (site, by, email) = (
-        call.home.front.site.clone(),
-        person.by(visit),
+        call.state.page_context.site.clone(),
+        person.audit_actor(visit),
         email.to_owned(),
     );
     call.write(move |tx| email_links::request_email_change(tx, &site, &by, &email))
@@ -285,11 +310,21 @@ async fn letter(call: &Call, visit: &Visit, person: &Person, email: &str) -> Res
 }
 
 /// The field of the password that was asked for as proof, or what is to blame beside it.
-fn blamed(refusal: &Refusal) -> (Field, Option<String>, u16) {
+fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
     match refusal {
-        Refusal::InvalidParameters(wrong) => (Field::refused("", first_message(wrong)), None, 400),
-        Refusal::RateLimited => (Field::default(), Some(TOO_OFTEN.to_owned()), 429),
-        _ => (Field::default(), Some("That did not work.".to_owned()), 400),
+        Refusal::InvalidParameters(wrong) => {
+            (FormField::invalid("", first_message(wrong)), None, 400)
+        }
+        Refusal::RateLimited => (
+            FormField::default(),
+            Some(TOO_MANY_ATTEMPTS.to_owned()),
+            429,
+        ),
+        _ => (
+            FormField::default(),
+            Some("That did not work.".to_owned()),
+            400,
+        ),
     }
 }
 

@@ -5,65 +5,86 @@ use http::header::{HeaderValue, RETRY_AFTER};
 use network::registration::RegistrationPolicy;
 use network::sessions as rules;
 use network::sign_in::{SignInAttempt, SignInOutcome};
-use pages::{Cancel, Field, SignIn, SignOut};
+use pages::{CancelForm, FormField, SignInPage, SignOutPage};
 
-use super::errand::Errand;
-use super::forms::{self, Query};
-use super::front::{HOME, LINKS};
-use super::{Turn, Visit, headers, run, see, session};
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::reply::Reply;
+use super::context::{DEFAULT_PATH, SITE_LINKS};
+use super::forms::{self, PageQuery};
+use super::return_target::ReturnTarget;
+use super::{BrowserVisit, PageExit, redirect_to, run_page, security_headers, session};
+use crate::endpoint::HandlerFuture;
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 /// The same for a name that nobody has and a password that is wrong.
-const WRONG: &str = "The username or the password is wrong.";
+const WRONG_CREDENTIALS: &str = "The username or the password is wrong.";
 
 /// `GET /login`.
-pub(crate) fn show(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let query = Query::of(&call).ok();
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let query = PageQuery::from_call(&call).ok();
         let get = |name| query.as_ref().and_then(|query| query.get(name));
-        let next = get("next").and_then(forms::own_path).unwrap_or(HOME);
+        let next = get("next")
+            .and_then(forms::local_path)
+            .unwrap_or(DEFAULT_PATH);
         if visit.person.is_some() && get("switch").is_none() {
-            return Ok(see(next));
+            return Ok(redirect_to(next));
         }
-        let errand = Errand::of(&call, next).await?;
-        Ok(form(&call, &visit, next, &errand, Field::default(), None)?)
+        let errand = ReturnTarget::from_path(&call, next).await?;
+        Ok(render_form(
+            &call,
+            &visit,
+            next,
+            &errand,
+            FormField::default(),
+            None,
+        )?)
     })
 }
 
 /// `POST /login`.
-pub(crate) fn submit(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let sent = forms::taken(&call, &visit).await?;
-        let next = sent.next().unwrap_or_else(|| HOME.to_owned());
+pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let next = sent
+            .return_path()
+            .unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let login = sent.text("login");
         let attempt = SignInAttempt {
             login: login.clone(),
             password: Secret::new(sent.text("password")),
-            client_info: visit.facts.clone(),
-            existing_session: visit.presented,
+            client_info: visit.client_info.clone(),
+            existing_session: visit.session_digest,
         };
-        let (failure, status, wait) = match call.home.front.gate.sign_in(&attempt).await? {
+        let (failure, status, wait) = match call
+            .state
+            .page_context
+            .sign_in_gate
+            .sign_in(&attempt)
+            .await?
+        {
             SignInOutcome::Accepted { text, .. } => {
-                return Ok(session::remember(&call, see(&next), &text));
+                return Ok(session::set_session_cookie(
+                    &call,
+                    redirect_to(&next),
+                    &text,
+                ));
             }
-            SignInOutcome::Wrong => (WRONG.to_owned(), 400, 0),
+            SignInOutcome::Wrong => (WRONG_CREDENTIALS.to_owned(), 400, 0),
             SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),
             SignInOutcome::Throttled { retry_ms } => {
-                let seconds = seconds(retry_ms);
-                (too_often(seconds), 429, seconds)
+                let seconds = retry_seconds(retry_ms);
+                (throttled_message(seconds), 429, seconds)
             }
         };
-        let errand = Errand::of(&call, &next).await?;
-        let reply = form(
+        let errand = ReturnTarget::from_path(&call, &next).await?;
+        let reply = render_form(
             &call,
             &visit,
             &next,
             &errand,
-            Field::of(login),
+            FormField::new(login),
             Some(failure),
         )?;
         let reply = reply.status(status);
@@ -75,88 +96,107 @@ pub(crate) fn submit(call: Call) -> Pending {
     })
 }
 
-fn seconds(retry_ms: i64) -> i64 {
+fn retry_seconds(retry_ms: i64) -> i64 {
     (retry_ms.saturating_add(999) / 1000).max(1)
 }
 
-fn too_often(seconds: i64) -> String {
+fn throttled_message(seconds: i64) -> String {
     let unit = if seconds == 1 { "second" } else { "seconds" };
     format!("That was tried too often. Wait {seconds} {unit} and try again.")
 }
 
 /// The page where someone signs in, to go on with an errand.
-pub(crate) fn form(
-    call: &Call,
-    visit: &Visit,
+pub(crate) fn render_form(
+    call: &RequestContext,
+    visit: &BrowserVisit,
     next: &str,
-    errand: &Errand,
-    login: Field,
+    errand: &ReturnTarget,
+    login: FormField,
     failure: Option<String>,
-) -> Result<Reply, Fault> {
-    let mut frame = visit.frame(call);
+) -> Result<HttpReply, Fault> {
+    let mut frame = visit.page_frame(call);
     frame.failure = failure;
-    let is_open = call.home.front.config.registration == RegistrationPolicy::Open;
-    let page = SignIn {
+    let is_open = call.state.page_context.config.registration == RegistrationPolicy::Open;
+    let page = SignInPage {
         frame,
-        action: LINKS.sign_in.to_owned(),
+        action: SITE_LINKS.sign_in.to_owned(),
         next: next.to_owned(),
         app: errand.app.clone(),
         login,
-        password: Field::default(),
-        sign_up: is_open.then(|| format!("{}?next={}", LINKS.sign_up, base::percent::encode(next))),
-        cancel: errand.no.clone().map(|(action, hidden)| Cancel {
+        password: FormField::default(),
+        sign_up: is_open.then(|| {
+            format!(
+                "{}?next={}",
+                SITE_LINKS.sign_up,
+                base::percent::encode(next)
+            )
+        }),
+        cancel: errand.deny_form.clone().map(|(action, hidden)| CancelForm {
             action: action.to_owned(),
             hidden,
         }),
     };
-    let reply = visit.page(call, &page)?;
-    Ok(headers::leading_to(reply, errand.target.as_deref()))
+    let reply = visit.render_page(call, &page)?;
+    Ok(security_headers::allow_form_action(
+        reply,
+        errand.redirect_url.as_deref(),
+    ))
 }
 
 /// `GET /logout`.
-pub(crate) fn ask_out(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
+pub(crate) fn show_sign_out(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
         if visit.person.is_none() {
-            return Ok(see(LINKS.sign_in));
+            return Ok(redirect_to(SITE_LINKS.sign_in));
         }
-        let page = SignOut {
-            frame: visit.frame(&call),
-            action: LINKS.sign_out.to_owned(),
-            back: HOME.to_owned(),
+        let page = SignOutPage {
+            frame: visit.page_frame(&call),
+            action: SITE_LINKS.sign_out.to_owned(),
+            back: DEFAULT_PATH.to_owned(),
         };
-        Ok(visit.page(&call, &page)?)
+        Ok(visit.render_page(&call, &page)?)
     })
 }
 
 /// `POST /logout`.
-pub(crate) fn out(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        forms::taken(&call, &visit).await?;
+pub(crate) fn sign_out(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        forms::accept_form(&call, &visit).await?;
         if let Some(person) = &visit.person {
-            let (ended, facts) = (person.session.clone(), visit.facts.clone());
+            let (ended, facts) = (person.session.clone(), visit.client_info.clone());
             call.write(move |tx| rules::sign_out(tx, &ended, &facts))
                 .await?;
         }
-        Ok(session::forget(&call, see(LINKS.sign_in)))
+        Ok(session::clear_session_cookie(
+            &call,
+            redirect_to(SITE_LINKS.sign_in),
+        ))
     })
 }
 
 /// The page where another account is chosen, to come back to an address afterwards.
-pub(crate) fn switch(next: &str) -> String {
+pub(crate) fn switch_account_path(next: &str) -> String {
     let next = base::percent::encode(next);
-    format!("{}?switch=1&next={next}", LINKS.sign_in)
+    format!("{}?switch=1&next={next}", SITE_LINKS.sign_in)
 }
 
 /// Asks whoever wants to see an address to sign in, on the spot.
-pub(crate) async fn first(
-    call: &Call,
-    visit: &Visit,
+pub(crate) async fn prompt(
+    call: &RequestContext,
+    visit: &BrowserVisit,
     next: &str,
     login: &str,
-) -> Result<Reply, Turn> {
-    let next = forms::own_path(next).unwrap_or(HOME);
-    let errand = Errand::of(call, next).await?;
-    Ok(form(call, visit, next, &errand, Field::of(login), None)?)
+) -> Result<HttpReply, PageExit> {
+    let next = forms::local_path(next).unwrap_or(DEFAULT_PATH);
+    let errand = ReturnTarget::from_path(call, next).await?;
+    Ok(render_form(
+        call,
+        visit,
+        next,
+        &errand,
+        FormField::new(login),
+        None,
+    )?)
 }

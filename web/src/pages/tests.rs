@@ -3,9 +3,9 @@ mod letters;
 use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue};
 
-use super::forms::{Query, came_from_us, is_loopback, own_path};
-use super::headers::source;
-use super::session::{Names, cookie, set_cookie};
+use super::forms::{PageQuery, is_loopback, is_trusted_origin, local_path};
+use super::security_headers::csp_source;
+use super::session::{CookieNames, find_cookie, format_set_cookie};
 
 #[test]
 fn next_is_one_of_our_own_paths() {
@@ -15,7 +15,7 @@ fn next_is_one_of_our_own_paths() {
         "/oauth/authorize?oauth_token=a&x=https://b",
         "/a//b",
     ] {
-        assert_eq!(own_path(good), Some(good));
+        assert_eq!(local_path(good), Some(good));
     }
     for bad in [
         "",
@@ -36,7 +36,7 @@ fn next_is_one_of_our_own_paths() {
         "/é",
         &format!("/{}", "a".repeat(8000)),
     ] {
-        assert_eq!(own_path(bad), None, "{bad:?}");
+        assert_eq!(local_path(bad), None, "{bad:?}");
     }
 }
 
@@ -58,7 +58,7 @@ fn a_form_is_taken_from_our_own_pages_only() {
         (Some("?"), None, false),
     ] {
         assert_eq!(
-            came_from_us(site, origin, known),
+            is_trusted_origin(site, origin, known),
             holds,
             "{site:?} {origin:?}"
         );
@@ -70,12 +70,12 @@ fn a_form_is_taken_from_our_own_pages_only() {
 
 #[test]
 fn cookies_are_held_to_this_host() {
-    let line = set_cookie(Names::TLS.session, "a", Some(60), true);
+    let line = format_set_cookie(CookieNames::TLS.session, "a", Some(60), true);
     assert_eq!(
         line,
         "__Host-locum=a; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; Secure"
     );
-    let line = set_cookie(Names::OPEN.visitor, "b", None, false);
+    let line = format_set_cookie(CookieNames::PLAIN.visitor, "b", None, false);
     assert_eq!(line, "locum-visitor=b; Path=/; HttpOnly; SameSite=Lax");
     let mut headers = HeaderMap::new();
     headers.append(
@@ -83,9 +83,9 @@ fn cookies_are_held_to_this_host() {
         HeaderValue::from_static("xlocum=1; locum-visitor=2;locum=3"),
     );
     headers.append(COOKIE, HeaderValue::from_static("other=4; locum=5"));
-    assert_eq!(cookie(&headers, "locum").as_deref(), Some("3"));
-    assert_eq!(cookie(&headers, "locum-visitor").as_deref(), Some("2"));
-    assert_eq!(cookie(&headers, "ocum"), None);
+    assert_eq!(find_cookie(&headers, "locum").as_deref(), Some("3"));
+    assert_eq!(find_cookie(&headers, "locum-visitor").as_deref(), Some("2"));
+    assert_eq!(find_cookie(&headers, "ocum"), None);
 }
 
 #[test]
@@ -100,19 +100,19 @@ fn a_policy_names_an_address_by_its_origin_or_scheme() {
         ("a b://c", None),
         ("nothing", None),
     ] {
-        assert_eq!(source(url).as_deref(), named, "{url}");
+        assert_eq!(csp_source(url).as_deref(), named, "{url}");
     }
 }
 
 #[test]
 fn a_query_holds_everything_once() {
-    let query = Query::read("a=1&b=&c").unwrap();
+    let query = PageQuery::parse("a=1&b=&c").unwrap();
     assert_eq!(
-        (query.get("a"), query.get("b"), query.raw("b")),
+        (query.get("a"), query.get("b"), query.get_raw("b")),
         (Some("1"), None, Some(""))
     );
-    assert_eq!((query.raw("c"), query.raw("d")), (Some(""), None));
-    assert!(Query::read("a=1&a=2").is_err());
-    assert!(Query::read("a=%zz").is_err());
-    assert!(Query::read("a=%00").is_err());
+    assert_eq!((query.get_raw("c"), query.get_raw("d")), (Some(""), None));
+    assert!(PageQuery::parse("a=1&a=2").is_err());
+    assert!(PageQuery::parse("a=%zz").is_err());
+    assert!(PageQuery::parse("a=%00").is_err());
 }

@@ -1,19 +1,24 @@
 //! Path and query parameters, read as an operation declares them.
 
-mod wrong;
+mod invalid_parameters;
 
 use base::refusal::InvalidParameter;
 use base::{Refusal, Time, Vocabulary};
 use view::{FieldSelection, ObjectKind};
 
-pub(crate) use wrong::shown;
-use wrong::{empty, garbled, invalid, no_text, not_one_of, repeated, unknown, wrong};
+pub(crate) use invalid_parameters::truncate_for_echo;
+use invalid_parameters::{
+    duplicate_parameter, empty_parameter, empty_text_parameter, invalid_parameter, invalid_value,
+    malformed_parameter, unknown_parameter, value_not_allowed,
+};
 
-use crate::endpoint::{Accent, Endpoint, Kind, Param, Pattern, Place};
+use crate::endpoint::{
+    Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, TextPattern,
+};
 
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum ParamValue {
     /// An id.
     Id(i64),
     /// Ids.
@@ -32,211 +37,219 @@ pub enum Value {
 
 /// A parameter that came.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct ReceivedParam {
     /// What was declared.
-    pub param: &'static Param,
+    pub param: &'static EndpointParam,
     /// The name that the caller used for it.
-    pub spelled: &'static str,
+    pub name_used: &'static str,
     /// Its value as it came, decoded.
     pub raw: String,
     /// Its value, read.
-    pub value: Value,
+    pub value: ParamValue,
 }
 
 /// All parameters of a request.
 #[derive(Clone, Debug, Default)]
-pub struct Params {
-    given: Vec<Given>,
-    wants: Option<FieldSelection>,
+pub struct RequestParams {
+    received: Vec<ReceivedParam>,
+    field_selection: Option<FieldSelection>,
 }
 
-impl Params {
+impl RequestParams {
     /// Reads path and query as `endpoint` declares them; all that is wrong is told at once.
-    pub fn read(
+    pub fn parse(
         endpoint: &'static Endpoint,
         path: Vec<(&'static str, String)>,
         query: &str,
     ) -> Result<Self, Refusal> {
-        let mut reader = Reader {
+        let mut reader = ParamReader {
             endpoint,
-            given: Vec::with_capacity(path.len()),
-            wrong: Vec::new(),
+            received: Vec::with_capacity(path.len()),
+            invalid: Vec::new(),
         };
         for (name, raw) in path {
-            reader.take(Place::Path, name, raw);
+            reader.add_param(EndpointParamLocation::Path, name, raw);
         }
         match base::percent::parse_form(query) {
             Ok(pairs) => {
                 for (name, raw) in pairs {
-                    reader.take(Place::Query, &name, raw);
+                    reader.add_param(EndpointParamLocation::Query, &name, raw);
                 }
-                reader.miss();
+                reader.report_missing();
             }
-            Err(bad) => reader.wrong.push(garbled(bad.parameter_name())),
+            Err(bad) => reader
+                .invalid
+                .push(malformed_parameter(bad.parameter_name())),
         }
-        let wants = reader.wants();
-        if reader.wrong.is_empty() {
+        let wants = reader.parse_field_selection();
+        if reader.invalid.is_empty() {
             Ok(Self {
-                given: reader.given,
-                wants,
+                received: reader.received,
+                field_selection: wants,
             })
         } else {
-            Err(Refusal::InvalidParameters(reader.wrong))
+            Err(Refusal::InvalidParameters(reader.invalid))
         }
     }
 
     /// The parameters of the path as they came, for an operation that reads the rest by itself.
-    pub fn of_path(endpoint: &'static Endpoint, path: Vec<(&'static str, String)>) -> Self {
+    pub fn from_path(endpoint: &'static Endpoint, path: Vec<(&'static str, String)>) -> Self {
         let given = path.into_iter().filter_map(|(name, raw)| {
-            let (param, spelled) = declared(endpoint, Place::Path, name)?;
-            Some(Given {
+            let (param, spelled) = find_declared(endpoint, EndpointParamLocation::Path, name)?;
+            Some(ReceivedParam {
                 param,
-                spelled,
-                value: Value::Text(raw.clone()),
+                name_used: spelled,
+                value: ParamValue::Text(raw.clone()),
                 raw,
             })
         });
         Self {
-            given: given.collect(),
-            wants: None,
+            received: given.collect(),
+            field_selection: None,
         }
     }
 
     /// A parameter by its declared name.
-    pub fn get(&self, name: &str) -> Option<&Given> {
-        self.given.iter().find(|given| given.param.name == name)
+    pub fn get(&self, name: &str) -> Option<&ReceivedParam> {
+        self.received.iter().find(|given| given.param.name == name)
     }
 
     /// What the answer is to show, where the operation lets the caller choose.
-    pub const fn wants(&self) -> Option<&FieldSelection> {
-        self.wants.as_ref()
+    pub const fn field_selection(&self) -> Option<&FieldSelection> {
+        self.field_selection.as_ref()
     }
 
     /// The vocabulary that fields and expansions give away.
-    pub fn betrayed(&self) -> Option<Vocabulary> {
-        self.wants
+    pub fn vocabulary_hint(&self) -> Option<Vocabulary> {
+        self.field_selection
             .as_ref()
             .and_then(FieldSelection::detected_vocabulary)
     }
 
     /// All parameters, the path's first.
-    pub fn iter(&self) -> impl Iterator<Item = &Given> {
-        self.given.iter()
+    pub fn iter(&self) -> impl Iterator<Item = &ReceivedParam> {
+        self.received.iter()
     }
 }
 
-struct Reader {
+struct ParamReader {
     endpoint: &'static Endpoint,
-    given: Vec<Given>,
-    wrong: Vec<InvalidParameter>,
+    received: Vec<ReceivedParam>,
+    invalid: Vec<InvalidParameter>,
 }
 
-impl Reader {
-    fn take(&mut self, place: Place, name: &str, raw: String) {
-        let Some((param, spelled)) = declared(self.endpoint, place, name) else {
+impl ParamReader {
+    fn add_param(&mut self, place: EndpointParamLocation, name: &str, raw: String) {
+        let Some((param, spelled)) = find_declared(self.endpoint, place, name) else {
             match place {
                 // Credentials, judged where they belong.
-                Place::Query if name.starts_with("oauth_") => {}
+                EndpointParamLocation::Query if name.starts_with("oauth_") => {}
                 // What pages do not know they pass over (RFC 6749 §3.1).
-                Place::Query if self.endpoint.accent == Accent::Page => {}
-                Place::Query => self.wrong.push(unknown(self.endpoint, name, &raw)),
+                EndpointParamLocation::Query if self.endpoint.error_format == ErrorFormat::Page => {
+                }
+                EndpointParamLocation::Query => {
+                    self.invalid
+                        .push(unknown_parameter(self.endpoint, name, &raw))
+                }
                 // The path's shape is the table's own doing; an id is what it nearly always is.
-                Place::Path => {}
+                EndpointParamLocation::Path => {}
             }
             return;
         };
         let before = self
-            .given
+            .received
             .iter()
             .find(|given| std::ptr::eq(given.param, param));
         match before {
             // `post.fields` beside `tweet.fields`: a client that speaks to both generations.
-            Some(before) if before.spelled != spelled && param.kind.adds_up() => {}
-            Some(_) => return self.wrong.push(repeated(spelled, &raw)),
+            Some(before) if before.name_used != spelled && param.param_type.is_mergeable() => {}
+            Some(_) => return self.invalid.push(duplicate_parameter(spelled, &raw)),
             None => {}
         }
-        let value = match read(param, spelled, &raw) {
+        let value = match parse_value(param, spelled, &raw) {
             Ok(value) => value,
             Err(wrong) => {
-                self.wrong.extend(wrong);
-                Value::Text(String::new())
+                self.invalid.extend(wrong);
+                ParamValue::Text(String::new())
             }
         };
-        self.given.push(Given {
+        self.received.push(ReceivedParam {
             param,
-            spelled,
+            name_used: spelled,
             raw,
             value,
         });
     }
 
     /// Reads `*.fields` and `expansions` into what an answer shows.
-    fn wants(&mut self) -> Option<FieldSelection> {
-        let mut wants = FieldSelection::defaults(root(self.endpoint)?);
-        for given in self.given.iter().filter(|given| !given.raw.is_empty()) {
-            let asked = match given.param.kind {
-                Kind::Fields(object) => wants.add_fields_param(object, given.spelled, &given.raw),
-                Kind::Expansions(_) => wants.add_expansions_param(given.spelled, &given.raw),
+    fn parse_field_selection(&mut self) -> Option<FieldSelection> {
+        let mut wants = FieldSelection::defaults(root_object(self.endpoint)?);
+        for given in self.received.iter().filter(|given| !given.raw.is_empty()) {
+            let asked = match given.param.param_type {
+                ParamType::Fields(object) => {
+                    wants.add_fields_param(object, given.name_used, &given.raw)
+                }
+                ParamType::Expansions(_) => wants.add_expansions_param(given.name_used, &given.raw),
                 _ => Ok(()),
             };
             if let Err(Refusal::InvalidParameters(wrong)) = asked {
-                self.wrong.extend(wrong);
+                self.invalid.extend(wrong);
             }
         }
         Some(wants)
     }
 
     /// Notes what is required and did not come.
-    fn miss(&mut self) {
+    fn report_missing(&mut self) {
         for param in self.endpoint.params.iter().copied().flatten() {
             let came = self
-                .given
+                .received
                 .iter()
                 .any(|given| std::ptr::eq(given.param, param));
-            if param.required && !came && param.place == Place::Query {
-                self.wrong.push(empty(param.name, &[]));
+            if param.required && !came && param.location == EndpointParamLocation::Query {
+                self.invalid.push(empty_parameter(param.name, &[]));
             }
         }
     }
 }
 
 /// The object that an operation answers with: what it expands, else the first it has fields of.
-fn root(endpoint: &Endpoint) -> Option<ObjectKind> {
+fn root_object(endpoint: &Endpoint) -> Option<ObjectKind> {
     let kinds = || {
         endpoint
             .params
             .iter()
             .copied()
             .flatten()
-            .map(|param| param.kind)
+            .map(|param| param.param_type)
     };
     let expanded = kinds().find_map(|kind| match kind {
-        Kind::Expansions(object) => Some(object),
+        ParamType::Expansions(object) => Some(object),
         _ => None,
     });
     let fielded = || {
         kinds().find_map(|kind| match kind {
-            Kind::Fields(object) => Some(object),
+            ParamType::Fields(object) => Some(object),
             _ => None,
         })
     };
     expanded.or_else(fielded)
 }
 
-impl Kind {
-    fn adds_up(self) -> bool {
+impl ParamType {
+    fn is_mergeable(self) -> bool {
         matches!(self, Self::Fields(_) | Self::Expansions(_))
     }
 }
 
-fn declared(
+fn find_declared(
     endpoint: &'static Endpoint,
-    place: Place,
+    place: EndpointParamLocation,
     name: &str,
-) -> Option<(&'static Param, &'static str)> {
+) -> Option<(&'static EndpointParam, &'static str)> {
     let params = endpoint.params.iter().copied().flatten();
     params
-        .filter(|param| param.place == place)
+        .filter(|param| param.location == place)
         .find_map(|param| {
             let mut names = std::iter::once(&param.name).chain(param.aliases);
             names
@@ -245,62 +258,71 @@ fn declared(
         })
 }
 
-fn read(param: &Param, name: &'static str, raw: &str) -> Result<Value, Vec<InvalidParameter>> {
+fn parse_value(
+    param: &EndpointParam,
+    name: &'static str,
+    raw: &str,
+) -> Result<ParamValue, Vec<InvalidParameter>> {
     if raw.is_empty() {
-        return Err(vec![match param.kind {
-            Kind::Text(..) => no_text(name),
-            _ => empty(name, &[raw]),
+        return Err(vec![match param.param_type {
+            ParamType::Text(..) => empty_text_parameter(name),
+            _ => empty_parameter(name, &[raw]),
         }]);
     }
     if raw.contains('\0') {
-        return Err(vec![invalid(name, raw)]);
+        return Err(vec![invalid_value(name, raw)]);
     }
-    match param.kind {
-        Kind::Id => id(raw)
-            .map(Value::Id)
-            .ok_or_else(|| vec![invalid(name, raw)]),
-        Kind::Ids(least, most) => {
-            let ids = list(name, raw, least, most, |item| {
-                id(item).ok_or_else(|| invalid(name, item))
+    match param.param_type {
+        ParamType::Id => parse_id(raw)
+            .map(ParamValue::Id)
+            .ok_or_else(|| vec![invalid_value(name, raw)]),
+        ParamType::Ids(least, most) => {
+            let ids = parse_list(name, raw, least, most, |item| {
+                parse_id(item).ok_or_else(|| invalid_value(name, item))
             });
-            ids.map(Value::Ids)
+            ids.map(ParamValue::Ids)
         }
-        Kind::Username => username(name, raw)
-            .map(Value::Text)
+        ParamType::Username => parse_username(name, raw)
+            .map(ParamValue::Text)
             .map_err(|wrong| vec![wrong]),
-        Kind::Usernames(least, most) => {
-            list(name, raw, least, most, |item| username(name, item)).map(Value::Texts)
+        ParamType::Usernames(least, most) => {
+            parse_list(name, raw, least, most, |item| parse_username(name, item))
+                .map(ParamValue::Texts)
         }
-        Kind::Int(low, high, _) => int(name, raw, low, high),
-        Kind::OneOf(words) => word(name, raw, words)
-            .map(Value::Text)
+        ParamType::Int(low, high, _) => parse_int(name, raw, low, high),
+        ParamType::OneOf(words) => parse_word(name, raw, words)
+            .map(ParamValue::Text)
             .map_err(|wrong| vec![wrong]),
-        Kind::SomeOf(words) => {
-            list(name, raw, 1, usize::MAX, |item| word(name, item, words)).map(Value::Texts)
+        ParamType::SomeOf(words) => parse_list(name, raw, 1, usize::MAX, |item| {
+            parse_word(name, item, words)
+        })
+        .map(ParamValue::Texts),
+        ParamType::Time => {
+            let time = Time::parse(raw).map(ParamValue::Time);
+            time.ok_or_else(|| vec![invalid_value(name, raw)])
         }
-        Kind::Time => {
-            let time = Time::parse(raw).map(Value::Time);
-            time.ok_or_else(|| vec![invalid(name, raw)])
+        ParamType::PageToken | ParamType::Fields(_) | ParamType::Expansions(_) => {
+            Ok(ParamValue::Text(raw.to_owned()))
         }
-        Kind::PageToken | Kind::Fields(_) | Kind::Expansions(_) => Ok(Value::Text(raw.to_owned())),
         // Python's clients write their own words for these into addresses.
-        Kind::Bool => match raw {
-            "true" | "True" => Ok(Value::Flag(true)),
-            "false" | "False" => Ok(Value::Flag(false)),
-            _ => Err(vec![not_one_of(name, raw, &["true", "false"])]),
+        ParamType::Bool => match raw {
+            "true" | "True" => Ok(ParamValue::Flag(true)),
+            "false" | "False" => Ok(ParamValue::Flag(false)),
+            _ => Err(vec![value_not_allowed(name, raw, &["true", "false"])]),
         },
-        Kind::Text(least, most) => text(name, raw, least, most),
-        Kind::Pattern(pattern) => follows(name, raw, pattern)
-            .map(Value::Text)
+        ParamType::Text(least, most) => parse_text(name, raw, least, most),
+        ParamType::Pattern(pattern) => match_pattern(name, raw, pattern)
+            .map(ParamValue::Text)
             .map_err(|wrong| vec![wrong]),
-        Kind::Patterns(pattern, least, most) => {
-            list(name, raw, least, most, |item| follows(name, item, pattern)).map(Value::Texts)
-        }
+        ParamType::Patterns(pattern, least, most) => parse_list(name, raw, least, most, |item| {
+            match_pattern(name, item, pattern)
+        })
+        .map(ParamValue::Texts),
     }
 }
 
 /// Comma-separated values; each that is wrong is told.
-fn list<T>(
+fn parse_list<T>(
     name: &'static str,
     raw: &str,
     least: usize,
@@ -313,7 +335,7 @@ fn list<T>(
             "The number of values in the `{name}` query parameter list [{count}] is not between \
              {least} and {most}"
         );
-        return Err(vec![wrong(name, raw, message)]);
+        return Err(vec![invalid_parameter(name, raw, message)]);
     }
     let (mut values, mut wrongs) = (Vec::with_capacity(count), Vec::new());
     for item in raw.split(',') {
@@ -329,17 +351,17 @@ fn list<T>(
     }
 }
 
-fn id(raw: &str) -> Option<i64> {
+fn parse_id(raw: &str) -> Option<i64> {
     base::Id::<()>::parse(raw).map(base::Id::get)
 }
 
-fn username(name: &'static str, raw: &str) -> Result<String, InvalidParameter> {
-    follows(name, raw, &USERNAME)
+fn parse_username(name: &'static str, raw: &str) -> Result<String, InvalidParameter> {
+    match_pattern(name, raw, &USERNAME)
 }
 
-const USERNAME: Pattern = Pattern {
-    text: "^[A-Za-z0-9_]{1,15}$",
-    holds: |text| {
+const USERNAME: TextPattern = TextPattern {
+    regex: "^[A-Za-z0-9_]{1,15}$",
+    matches: |text| {
         let plain = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -347,55 +369,64 @@ const USERNAME: Pattern = Pattern {
     },
 };
 
-fn follows(name: &'static str, raw: &str, pattern: &Pattern) -> Result<String, InvalidParameter> {
-    if (pattern.holds)(raw) {
+fn match_pattern(
+    name: &'static str,
+    raw: &str,
+    pattern: &TextPattern,
+) -> Result<String, InvalidParameter> {
+    if (pattern.matches)(raw) {
         return Ok(raw.to_owned());
     }
-    let (shown, pattern) = (shown(raw), pattern.text);
+    let (shown, pattern) = (truncate_for_echo(raw), pattern.regex);
     let message = format!("The `{name}` query parameter value [{shown}] does not match {pattern}");
-    Err(wrong(name, raw, message))
+    Err(invalid_parameter(name, raw, message))
 }
 
-fn int(name: &'static str, raw: &str, low: i64, high: i64) -> Result<Value, Vec<InvalidParameter>> {
+fn parse_int(
+    name: &'static str,
+    raw: &str,
+    low: i64,
+    high: i64,
+) -> Result<ParamValue, Vec<InvalidParameter>> {
     let digits = raw.strip_prefix('-').unwrap_or(raw);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(vec![invalid(name, raw)]);
+        return Err(vec![invalid_value(name, raw)]);
     }
     let number = raw
         .parse::<i64>()
         .ok()
         .filter(|number| (low..=high).contains(number));
-    number.map(Value::Int).ok_or_else(|| {
-        let shown = shown(raw);
+    number.map(ParamValue::Int).ok_or_else(|| {
+        let shown = truncate_for_echo(raw);
         let message =
             format!("The `{name}` query parameter value [{shown}] is not between {low} and {high}");
-        vec![wrong(name, raw, message)]
+        vec![invalid_parameter(name, raw, message)]
     })
 }
 
-fn word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, InvalidParameter> {
+fn parse_word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, InvalidParameter> {
     if words.contains(&raw) {
         Ok(raw.to_owned())
     } else {
-        Err(not_one_of(name, raw, words))
+        Err(value_not_allowed(name, raw, words))
     }
 }
 
-fn text(
+fn parse_text(
     name: &'static str,
     raw: &str,
     least: usize,
     most: usize,
-) -> Result<Value, Vec<InvalidParameter>> {
+) -> Result<ParamValue, Vec<InvalidParameter>> {
     let length = raw.chars().count();
     if (least..=most).contains(&length) {
-        return Ok(Value::Text(raw.to_owned()));
+        return Ok(ParamValue::Text(raw.to_owned()));
     }
     let message = format!(
         "The length of the `{name}` query parameter value [{length}] is not between {least} and \
          {most}"
     );
-    Err(vec![wrong(name, raw, message)])
+    Err(vec![invalid_parameter(name, raw, message)])
 }
 
 #[cfg(test)]

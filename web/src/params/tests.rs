@@ -1,50 +1,50 @@
 use base::Refusal;
 use view::ObjectKind;
 
-use super::{Params, Value};
-use crate::endpoint::{Endpoint, Kind, Param, Place};
+use super::{ParamValue, RequestParams};
+use crate::endpoint::{Endpoint, EndpointParam, EndpointParamLocation, ParamType};
 
-const fn param(name: &'static str, kind: Kind) -> Param {
-    Param {
+const fn param(name: &'static str, kind: ParamType) -> EndpointParam {
+    EndpointParam {
         name,
         aliases: &[],
-        place: Place::Query,
+        location: EndpointParamLocation::Query,
         required: false,
-        kind,
-        about: "",
+        param_type: kind,
+        summary: "",
     }
 }
 
 static SEARCH: Endpoint = Endpoint::new("search", "GET", "/2/{id}").params(&[&[
-    Param {
-        place: Place::Path,
+    EndpointParam {
+        location: EndpointParamLocation::Path,
         required: true,
-        ..param("id", Kind::Id)
+        ..param("id", ParamType::Id)
     },
-    Param {
+    EndpointParam {
         required: true,
-        ..param("query", Kind::Text(1, 8))
+        ..param("query", ParamType::Text(1, 8))
     },
-    param("ids", Kind::Ids(1, 3)),
-    param("usernames", Kind::Usernames(1, 3)),
-    param("max_results", Kind::Int(10, 100, 10)),
-    param("sort_order", Kind::OneOf(&["recency", "relevancy"])),
-    param("exclude", Kind::SomeOf(&["replies", "retweets"])),
-    Param {
+    param("ids", ParamType::Ids(1, 3)),
+    param("usernames", ParamType::Usernames(1, 3)),
+    param("max_results", ParamType::Int(10, 100, 10)),
+    param("sort_order", ParamType::OneOf(&["recency", "relevancy"])),
+    param("exclude", ParamType::SomeOf(&["replies", "retweets"])),
+    EndpointParam {
         aliases: &["post.fields"],
-        ..param("tweet.fields", Kind::Fields(ObjectKind::Post))
+        ..param("tweet.fields", ParamType::Fields(ObjectKind::Post))
     },
-    param("expansions", Kind::Expansions(ObjectKind::Post)),
-    param("start_time", Kind::Time),
-    Param {
+    param("expansions", ParamType::Expansions(ObjectKind::Post)),
+    param("start_time", ParamType::Time),
+    EndpointParam {
         aliases: &["next_token"],
-        ..param("pagination_token", Kind::PageToken)
+        ..param("pagination_token", ParamType::PageToken)
     },
-    param("backfill", Kind::Bool),
+    param("backfill", ParamType::Bool),
 ]]);
 
-fn read(query: &str) -> Result<Params, Refusal> {
-    Params::read(&SEARCH, vec![("id", "20".to_owned())], query)
+fn read(query: &str) -> Result<RequestParams, Refusal> {
+    RequestParams::parse(&SEARCH, vec![("id", "20".to_owned())], query)
 }
 
 fn told(query: &str) -> Vec<String> {
@@ -65,23 +65,26 @@ fn what_is_declared_is_read() {
     )
     .unwrap();
     let value = |name| params.get(name).map(|given| given.value.clone());
-    assert_eq!(value("id"), Some(Value::Id(20)));
-    assert_eq!(value("query"), Some(Value::Text("a b".to_owned())));
-    assert_eq!(value("ids"), Some(Value::Ids(vec![1, 2])));
-    assert_eq!(value("max_results"), Some(Value::Int(50)));
-    assert_eq!(value("backfill"), Some(Value::Flag(true)));
+    assert_eq!(value("id"), Some(ParamValue::Id(20)));
+    assert_eq!(value("query"), Some(ParamValue::Text("a b".to_owned())));
+    assert_eq!(value("ids"), Some(ParamValue::Ids(vec![1, 2])));
+    assert_eq!(value("max_results"), Some(ParamValue::Int(50)));
+    assert_eq!(value("backfill"), Some(ParamValue::Flag(true)));
     assert_eq!(
         value("pagination_token"),
-        Some(Value::Text("abc".to_owned()))
+        Some(ParamValue::Text("abc".to_owned()))
     );
     assert_eq!(
-        params.get("pagination_token").unwrap().spelled,
+        params.get("pagination_token").unwrap().name_used,
         "next_token"
     );
     assert_eq!(value("sort_order"), None);
     for (word, flag) in [("True", true), ("false", false), ("False", false)] {
         let params = read(&format!("query=a&backfill={word}")).unwrap();
-        assert_eq!(params.get("backfill").unwrap().value, Value::Flag(flag));
+        assert_eq!(
+            params.get("backfill").unwrap().value,
+            ParamValue::Flag(flag)
+        );
     }
 }
 
@@ -119,7 +122,7 @@ fn each_fault_has_the_contracts_words() {
 #[test]
 fn everything_wrong_is_told_at_once() {
     let path = vec![("id", "x".to_owned())];
-    let refusal = Params::read(&SEARCH, path, "max_results=5&x=1&ids=a,b").unwrap_err();
+    let refusal = RequestParams::parse(&SEARCH, path, "max_results=5&x=1&ids=a,b").unwrap_err();
     let Refusal::InvalidParameters(wrong) = refusal else {
         panic!("{refusal:?}")
     };
@@ -130,9 +133,9 @@ fn everything_wrong_is_told_at_once() {
 #[test]
 fn both_spellings_of_fields_add_up_and_betray() {
     let params = read("query=a&tweet.fields=id&post.fields=text").unwrap();
-    assert_eq!(params.betrayed(), Some(base::Vocabulary::Post));
+    assert_eq!(params.vocabulary_hint(), Some(base::Vocabulary::Post));
     let params = read("query=a&tweet.fields=id").unwrap();
-    assert_eq!(params.betrayed(), Some(base::Vocabulary::Tweet));
+    assert_eq!(params.vocabulary_hint(), Some(base::Vocabulary::Tweet));
     assert!(told("query=a&tweet.fields=id&tweet.fields=text")[0].starts_with("Duplicate"));
     assert!(told("query=a&tweet.fields=nothing")[0].contains("`tweet.fields`"));
 }

@@ -1,9 +1,9 @@
 //! The one way from a request to its answer: find, authenticate, permit, limit, read, act,
 //! speak, and dress with headers (contract §2.7).
 
-mod catch;
-mod dress;
-mod origin;
+mod forwarding;
+mod panic_guard;
+mod response_headers;
 mod steps;
 
 use std::net::IpAddr;
@@ -18,29 +18,29 @@ use http::{Request, Response};
 use network::apps::Authenticator;
 use store::Store;
 
-use crate::accents::{self, Voice};
-use crate::call::{Head, Home};
-use crate::cors::Cors;
-use crate::endpoint::{Accent, Endpoint};
-use crate::health::Health;
-use crate::limits::{Limiter, Mode, Standing};
-use crate::log::{self, Line, RequestIds};
-use crate::metrics::Metrics;
-use crate::page::Sealer;
+use crate::access_log::{self, AccessLogEntry, RequestIdGenerator};
+use crate::cors::CorsPolicy;
+use crate::endpoint::{Endpoint, ErrorFormat};
+use crate::error_formats::{self, ErrorContext};
+use crate::health::HealthChecks;
+use crate::limits::{RateLimitMode, RateLimitStatus, RateLimiter};
+use crate::metrics::ServerMetrics;
 use crate::pages::errors;
-use crate::reply::Reply;
-use crate::router::Router;
-use crate::uploads::Uploads;
+use crate::pagination::CursorCodec;
+use crate::reply::HttpReply;
+use crate::request_context::{AppState, RequestHead};
+use crate::router::EndpointRouter;
+use crate::uploads::UploadProcessor;
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct ServerConfig {
     /// How rate limits are applied.
-    pub rate_limits: Mode,
+    pub rate_limits: RateLimitMode,
     /// Pairs of caller and operation that are counted at once, at most.
     pub rate_limit_keys: usize,
     /// How the OAuth flows are set up.
-    pub rules: network::oauth2_flow::OAuth2Config,
+    pub oauth_settings: network::oauth2_flow::OAuth2Config,
     /// The vocabulary where nothing else decides.
     pub default_vocabulary: Vocabulary,
     /// Under which problem types stand.
@@ -72,7 +72,7 @@ pub struct Config {
     /// How long a browser stays signed in after it was last seen, in milliseconds.
     pub session_ttl_ms: i64,
     /// Whether people and developers are told when an app uses the weaker method of PKCE.
-    pub warns_of_plain: bool,
+    pub warns_about_plain_pkce: bool,
     /// Whether letters leave by mail, beside any mailbox of a development world.
     pub sends_mail: bool,
     /// Where media are kept, if they are.
@@ -89,12 +89,12 @@ pub struct Config {
     pub webhooks: deliver::webhooks::WebhookAdmin,
 }
 
-impl Default for Config {
+impl Default for ServerConfig {
     fn default() -> Self {
         Self {
-            rate_limits: Mode::Table,
+            rate_limits: RateLimitMode::Table,
             rate_limit_keys: 1 << 20,
-            rules: network::oauth2_flow::OAuth2Config::default(),
+            oauth_settings: network::oauth2_flow::OAuth2Config::default(),
             default_vocabulary: Vocabulary::Post,
             problem_base: "https://api.x.com".to_owned(),
             is_tls: false,
@@ -110,7 +110,7 @@ impl Default for Config {
             dev: false,
             registration: network::registration::RegistrationPolicy::Closed,
             session_ttl_ms: network::sessions::TTL_MS,
-            warns_of_plain: false,
+            warns_about_plain_pkce: false,
             sends_mail: false,
             files: None,
             streams: deliver::streams::StreamSettings::default(),
@@ -124,97 +124,102 @@ impl Default for Config {
 
 /// Answers on the public address.
 #[derive(Clone)]
-pub struct Server {
-    shared: Arc<Shared>,
+pub struct ApiServer {
+    shared: Arc<ServerState>,
     /// Whether it stands at the address of the advertising interface's sandbox.
     sandbox: bool,
 }
 
-struct Shared {
-    router: Router,
+struct ServerState {
+    router: EndpointRouter,
     authenticator: Arc<Authenticator>,
-    limiter: Arc<Limiter>,
-    home: Arc<Home>,
-    health: Health,
-    metrics: Arc<Metrics>,
-    cors: Cors,
-    ids: RequestIds,
-    config: Config,
+    limiter: Arc<RateLimiter>,
+    app_state: Arc<AppState>,
+    health: HealthChecks,
+    metrics: Arc<ServerMetrics>,
+    cors: CorsPolicy,
+    ids: RequestIdGenerator,
+    config: ServerConfig,
 }
 
 /// What becomes known of a request on its way.
-struct Trace {
+struct RequestTrace {
     started: Instant,
     route: &'static str,
-    accent: Accent,
+    error_format: ErrorFormat,
     app: Option<AppId>,
     user: Option<UserId>,
     access_level: Option<&'static str>,
-    standing: Option<Standing>,
+    rate_limit: Option<RateLimitStatus>,
     /// The same of the advertising account that is worked on.
-    account: Option<Standing>,
+    account_rate_limit: Option<RateLimitStatus>,
     fault: bool,
     /// Health tells nothing of what serves.
     is_health: bool,
 }
 
 /// A request's body and where it stands.
-type Asked = (Arc<Head>, Body);
+type IncomingRequest = (Arc<RequestHead>, Body);
 
-impl Server {
+impl ApiServer {
     /// A server of the operations of `table`.
     pub fn new(
         table: &'static [&'static [Endpoint]],
         store: Arc<Store>,
         authenticator: Arc<Authenticator>,
-        metrics: Arc<Metrics>,
+        metrics: Arc<ServerMetrics>,
         drain: Shutdown,
-        config: Config,
+        config: ServerConfig,
     ) -> Result<Self, Fault> {
-        let limiter = Limiter::new(config.rate_limits, config.rate_limit_keys);
+        let limiter = RateLimiter::new(config.rate_limits, config.rate_limit_keys);
         let limiter = Arc::new(limiter);
-        let mut router = Router::new(table)?;
+        let mut router = EndpointRouter::new(table)?;
         if config.dev {
             router.add(crate::operations::portal::DEVELOPMENT)?;
         }
         let hub = Hub::new(Arc::clone(&store), config.streams.clone());
         metrics.add_streams(hub.clone());
         let reads = Arc::new(network::reads::PostReadCounter::default());
-        let home = Home {
+        let home = AppState {
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
-            homes: Arc::default(),
-            rules: config.rules.clone(),
+            home_timelines: Arc::default(),
+            oauth_settings: config.oauth_settings.clone(),
             limiter: Arc::clone(&limiter),
             usage: network::usage::UsageCounter::default(),
-            reads: Arc::clone(&reads),
-            bearers: Limiter::new(config.rate_limits, config.rate_limit_keys),
-            sealer: Sealer::new(&config.page_key)?,
-            default_speech: config.default_vocabulary,
+            post_reads: Arc::clone(&reads),
+            bearer_limiter: RateLimiter::new(config.rate_limits, config.rate_limit_keys),
+            cursor_codec: CursorCodec::new(&config.page_key)?,
+            default_vocabulary: config.default_vocabulary,
             problem_base: config.problem_base.clone(),
-            uploads: uploads(&store, &config),
-            streams: PostStreams::new(Arc::clone(&store), hub.clone(), reads, voice(&config)),
-            hub,
+            uploads: build_uploads(&store, &config),
+            post_streams: PostStreams::new(
+                Arc::clone(&store),
+                hub.clone(),
+                reads,
+                partial_error_renderer(&config),
+            ),
+            stream_hub: hub,
             search: config.search.clone(),
             evaluator: match &config.evaluator {
                 Some(evaluator) => Arc::clone(evaluator),
                 None => ads::evaluator::Evaluator::new(config.search.clone()),
             },
-            ads: config.ads.clone(),
+            ads_config: config.ads.clone(),
             webhooks: config.webhooks.clone(),
             // Once for each server: the address lives as long as the process.
-            site: String::leak(config.base_url.clone()),
-            front: crate::pages::Front::new(&store, &config)?,
+            site_url: String::leak(config.base_url.clone()),
+            page_context: crate::pages::PageContext::new(&store, &config)?,
         };
-        let shared = Shared {
+        let shared = ServerState {
             router,
             authenticator,
             limiter,
-            home: Arc::new(home),
-            ids: RequestIds::new(&store.context().rng)?,
-            health: Health::new(store, drain),
+            app_state: Arc::new(home),
+            ids: RequestIdGenerator::new(&store.context().rng)?,
+            health: HealthChecks::new(store, drain),
             metrics,
-            cors: Cors::new(config.cors_origins.clone()),
+            cors: CorsPolicy::new(config.cors_origins.clone()),
             config,
         };
         Ok(Self {
@@ -225,7 +230,7 @@ impl Server {
 
     /// The same server at the address of the advertising interface's sandbox.
     #[must_use]
-    pub fn in_sandbox(&self) -> Self {
+    pub fn sandbox_server(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
             sandbox: true,
@@ -233,122 +238,124 @@ impl Server {
     }
 
     /// Whether the process lives and can serve, for the control address.
-    pub fn health(&self) -> Health {
+    pub fn health(&self) -> HealthChecks {
         self.shared.health.clone()
     }
 
     /// Writes down what apps called since the last time.
-    pub async fn note_usage(&self) -> Result<(), Error> {
-        let home = &self.shared.home;
+    pub async fn flush_usage(&self) -> Result<(), Error> {
+        let home = &self.shared.app_state;
         home.usage.flush(&home.store).await?;
-        home.reads.flush(&home.store).await
+        home.post_reads.flush(&home.store).await
     }
 
     /// What turns uploads into media, where media are kept.
-    pub fn uploads(&self) -> Option<Uploads> {
-        self.shared.home.uploads.clone()
+    pub fn uploads(&self) -> Option<UploadProcessor> {
+        self.shared.app_state.uploads.clone()
     }
 
     /// The open connections of streams.
-    pub fn hub(&self) -> Hub {
-        self.shared.home.hub.clone()
+    pub fn stream_hub(&self) -> Hub {
+        self.shared.app_state.stream_hub.clone()
     }
 
     /// Holds the connections of streams and sends them what happens, for as long as it is polled.
-    pub async fn hold_streams(&self) {
-        let home = &self.shared.home;
-        let streams = &home.streams;
+    pub async fn run_streams(&self) {
+        let home = &self.shared.app_state;
+        let streams = &home.post_streams;
         tokio::join!(
-            home.hub.run_upkeep(),
+            home.stream_hub.run_upkeep(),
             streams.follow_log(),
             streams.follow_links()
         );
     }
 
     /// Says good-bye on every stream, and writes down that it ended.
-    pub async fn end_streams(&self) -> Result<(), Error> {
-        let hub = &self.shared.home.hub;
+    pub async fn shut_down_streams(&self) -> Result<(), Error> {
+        let hub = &self.shared.app_state.stream_hub;
         hub.shut_down();
-        self.shared.home.streams.stop();
+        self.shared.app_state.post_streams.stop();
         hub.record_ended().await
     }
 
     /// What events have in common.
-    pub fn events(&self) -> deliver::activity::ActivityConfig {
-        self.shared.home.events()
+    pub fn event_context(&self) -> deliver::activity::ActivityConfig {
+        self.shared.app_state.event_context()
     }
 
     /// Pairs of caller and operation whose calls are being counted.
-    pub fn rate_limit_keys_held(&self) -> usize {
-        self.shared.limiter.held()
+    pub fn rate_limit_key_count(&self) -> usize {
+        self.shared.limiter.tracked_keys()
     }
 }
 
 /// Speaks of what is not shown on a stream as other answers do.
-fn voice(config: &Config) -> Partial {
+fn partial_error_renderer(config: &ServerConfig) -> Partial {
     let base = config.problem_base.clone();
-    Arc::new(move |refusal| accents::partial(refusal, &base))
+    Arc::new(move |refusal| error_formats::render_partial_error(refusal, &base))
 }
 
-fn uploads(store: &Arc<Store>, config: &Config) -> Option<Uploads> {
+fn build_uploads(store: &Arc<Store>, config: &ServerConfig) -> Option<UploadProcessor> {
     let files = config.files.clone()?;
-    Some(Uploads::new(Arc::clone(store), files))
+    Some(UploadProcessor::new(Arc::clone(store), files))
 }
 
-impl Handler for Server {
+impl Handler for ApiServer {
     async fn call(&self, request: Request<Body>) -> Response<Body> {
         let shared = &self.shared;
         let started = monotonic_now();
-        let _in_flight = shared.metrics.enter();
+        let _in_flight = shared.metrics.track_in_flight();
         let (parts, body) = request.into_parts();
-        let head = Arc::new(Head {
-            id: shared.ids.name(&parts.headers),
-            sandbox: self.sandbox || Head::is_for_sandbox(&parts.uri, &parts.headers),
+        let head = Arc::new(RequestHead {
+            id: shared.ids.assign_id(&parts.headers),
+            sandbox: self.sandbox || RequestHead::is_sandbox_request(&parts.uri, &parts.headers),
             peer: parts.extensions.get::<Peer>().copied(),
             method: parts.method,
             uri: parts.uri,
             headers: parts.headers,
         });
-        let mut trace = Trace::new(started);
+        let mut trace = RequestTrace::new(started);
         let asked = (Arc::clone(&head), body);
-        let answered = catch::panics(shared.answer(asked, &mut trace)).await;
-        let reply = shared.settle(answered, &head, &mut trace);
-        shared.finish(reply, &head, &trace)
+        let answered = panic_guard::catch_panic(shared.process_request(asked, &mut trace)).await;
+        let reply = shared.finalize_reply(answered, &head, &mut trace);
+        shared.finish_response(reply, &head, &trace)
     }
 }
 
-impl Trace {
+impl RequestTrace {
     const fn new(started: Instant) -> Self {
         Self {
             started,
             route: "",
-            accent: Accent::V2,
+            error_format: ErrorFormat::V2,
             app: None,
             user: None,
             access_level: None,
-            standing: None,
-            account: None,
+            rate_limit: None,
+            account_rate_limit: None,
             fault: false,
             is_health: false,
         }
     }
 }
 
-impl Shared {
+impl ServerState {
     /// Speaks of what stopped a request, and notes what was our doing.
-    fn settle(
+    fn finalize_reply(
         &self,
-        answered: Result<Result<Reply, Error>, Fault>,
-        head: &Head,
-        trace: &mut Trace,
-    ) -> Reply {
-        let voice = Voice {
+        answered: Result<Result<HttpReply, Error>, Fault>,
+        head: &RequestHead,
+        trace: &mut RequestTrace,
+    ) -> HttpReply {
+        let voice = ErrorContext {
             problem_base: &self.config.problem_base,
             app: trace.app,
         };
         let fault = match answered {
             Ok(Ok(reply)) => return reply,
-            Ok(Err(Error::Refused(refusal))) => return self.refuse(&refusal, voice, head, trace),
+            Ok(Err(Error::Refused(refusal))) => {
+                return self.render_refusal(&refusal, voice, head, trace);
+            }
             Ok(Err(Error::Failed(fault))) => fault,
             Err(panic) => {
                 self.metrics.panics.inc();
@@ -357,32 +364,46 @@ impl Shared {
         };
         trace.fault = true;
         self.metrics.faults.inc();
-        log::fault(&fault, &head.id, trace.route);
+        access_log::log_fault(&fault, &head.id, trace.route);
         if fault.is_transient() {
-            return self.refuse(&Refusal::Unavailable, voice, head, trace);
+            return self.render_refusal(&Refusal::Unavailable, voice, head, trace);
         }
-        let reply = accents::excuse(trace.accent, voice);
-        if trace.accent == Accent::Page {
-            return errors::broken(&self.home.front, reply, &head.id);
+        let reply = error_formats::render_internal_error(trace.error_format, voice);
+        if trace.error_format == ErrorFormat::Page {
+            return errors::render_failure(&self.app_state.page_context, reply, &head.id);
         }
         reply
     }
 
-    fn refuse(&self, refusal: &Refusal, voice: Voice<'_>, head: &Head, trace: &Trace) -> Reply {
-        let reply = accents::speak(trace.accent, refusal, voice);
-        if trace.accent != Accent::Page {
+    fn render_refusal(
+        &self,
+        refusal: &Refusal,
+        voice: ErrorContext<'_>,
+        head: &RequestHead,
+        trace: &RequestTrace,
+    ) -> HttpReply {
+        let reply = error_formats::render(trace.error_format, refusal, voice);
+        if trace.error_format != ErrorFormat::Page {
             return reply;
         }
-        let wait = trace.standing.as_ref().and_then(Standing::wait);
-        errors::spoken(&self.home.front, reply, refusal, wait, &head.id)
+        let wait = trace
+            .rate_limit
+            .as_ref()
+            .and_then(RateLimitStatus::retry_after_seconds);
+        errors::render_refusal(&self.app_state.page_context, reply, refusal, wait, &head.id)
     }
 
     /// Dresses the answer, counts it and logs it.
-    fn finish(&self, reply: Reply, head: &Head, trace: &Trace) -> Response<Body> {
+    fn finish_response(
+        &self,
+        reply: HttpReply,
+        head: &RequestHead,
+        trace: &RequestTrace,
+    ) -> Response<Body> {
         let status = reply.status;
-        let response = self.dress(reply, head, trace);
+        let response = self.add_response_headers(reply, head, trace);
         let took = trace.started.elapsed();
-        let line = Line {
+        let line = AccessLogEntry {
             method: head.method.as_str(),
             route: trace.route,
             status,
@@ -395,7 +416,7 @@ impl Shared {
         };
         line.write();
         self.metrics
-            .answered(trace.route, line.method, status, took);
+            .record_response(trace.route, line.method, status, took);
         response
     }
 }

@@ -10,120 +10,128 @@ use edge::BodyError;
 use http::header::{ACCEPT, CONTENT_ENCODING, HeaderValue};
 use network::apps::{AuthRequest, Caller, Permission};
 
-use super::{Asked, Shared, Trace};
-use crate::body::{self, ContentType};
-use crate::call::{Call, Head, wrong_credential};
-use crate::endpoint::{Accent, Body, Endpoint, Window, quarter};
-use crate::health::Health;
-use crate::limits::{Pool, Quota, Standing};
-use crate::params::Params;
-use crate::reply::Reply;
-use crate::router::{Found, Lost};
-use crate::speech::Speeches;
+use super::{IncomingRequest, RequestTrace, ServerState};
+use crate::body::{self, BodyContentType};
+use crate::endpoint::{BodySpec, Endpoint, ErrorFormat, RateWindow, per_quarter_hour};
+use crate::health::HealthChecks;
+use crate::limits::{RateLimitStatus, RateLimitSubject, RateQuota};
+use crate::params::RequestParams;
+use crate::reply::HttpReply;
+use crate::request_context::{RequestContext, RequestHead, wrong_credential};
+use crate::router::{RouteError, RouteMatch};
+use crate::vocabulary::VocabularyHints;
 
-const DIRECT: Scopes = Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]);
+const DM_SCOPES: Scopes = Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]);
 
 /// A request's body, until it is read.
-struct Sent {
-    kind: ContentType,
+struct PendingBody {
+    content_type: BodyContentType,
     raw: edge::Body,
     bytes: Option<Bytes>,
 }
 
-impl Sent {
+impl PendingBody {
     /// Whether the operation reads it and nobody has yet.
-    fn is_wanted(&self, endpoint: &Endpoint) -> bool {
+    fn is_unread(&self, endpoint: &Endpoint) -> bool {
         let taken = match endpoint.body {
-            Body::None => true,
-            Body::Parts(_) => self.kind == ContentType::Other,
-            Body::Json(_) | Body::Form(_) | Body::Own => false,
+            BodySpec::None => true,
+            BodySpec::Multipart(_) => self.content_type == BodyContentType::Other,
+            BodySpec::Json(_) | BodySpec::Form(_) | BodySpec::Raw => false,
         };
         self.bytes.is_none() && !taken
     }
 }
 
-impl Shared {
-    pub(super) async fn answer(&self, asked: Asked, trace: &mut Trace) -> Result<Reply, Error> {
+impl ServerState {
+    pub(super) async fn process_request(
+        &self,
+        asked: IncomingRequest,
+        trace: &mut RequestTrace,
+    ) -> Result<HttpReply, Error> {
         let (head, raw) = asked;
-        let found = match self.router.find(head.method.as_str(), head.path()) {
+        let found = match self.router.find(head.method.as_str(), head.route_path()) {
             Ok(found) => found,
-            Err(lost) => return self.lost(lost, &head, trace).await,
+            Err(lost) => return self.handle_unmatched(lost, &head, trace).await,
         };
-        let Found {
+        let RouteMatch {
             endpoint,
             facts,
-            speech,
+            vocabulary: speech,
             path,
         } = found;
         trace.route = facts.template;
-        trace.accent = endpoint.accent;
-        trace.standing = Some(self.unclaimed(endpoint));
-        let kind = ContentType::of(&head.headers);
+        trace.error_format = endpoint.error_format;
+        trace.rate_limit = Some(self.anonymous_rate_limit(endpoint));
+        let kind = BodyContentType::from_headers(&head.headers);
         let bytes = None;
-        let mut sent = Sent { kind, raw, bytes };
+        let mut sent = PendingBody {
+            content_type: kind,
+            raw,
+            bytes,
+        };
         // A form may be part of a signature.
-        if kind == ContentType::Form {
-            self.collect(endpoint, &mut sent, &head).await?;
+        if kind == BodyContentType::Form {
+            self.collect_body(endpoint, &mut sent, &head).await?;
         }
-        let mut auth = self.config.credentials(&head, sent.bytes.as_ref());
-        auth.allows_repeated_parameters = endpoint.accent == Accent::Ads;
-        let caller = self.recognise(endpoint, &auth, trace).await?;
-        let own = self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
-        let account = account_of(endpoint, &path);
-        self.look_at_account(account, endpoint, facts.operation, trace)?;
-        let act = endpoint.act.ok_or_else(|| Refusal::NotImplemented {
+        let mut auth = self.config.auth_request(&head, sent.bytes.as_ref());
+        auth.allows_repeated_parameters = endpoint.error_format == ErrorFormat::Ads;
+        let caller = self.authenticate_caller(endpoint, &auth, trace).await?;
+        let own = self.count_call(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
+        let account = ads_account_subject(endpoint, &path);
+        self.check_account_limit(account, endpoint, facts.operation, trace)?;
+        let act = endpoint.handler.ok_or_else(|| Refusal::NotImplemented {
             operation: format!("{} {}", endpoint.method, facts.template),
         })?;
         let params = match endpoint.ads {
-            Some(_) => Params::of_path(endpoint, path),
-            None => Params::read(endpoint, path, head.uri.query().unwrap_or_default())?,
+            Some(_) => RequestParams::from_path(endpoint, path),
+            None => RequestParams::parse(endpoint, path, head.uri.query().unwrap_or_default())?,
         };
-        if sent.is_wanted(endpoint) {
-            self.collect(endpoint, &mut sent, &head).await?;
+        if sent.is_unread(endpoint) {
+            self.collect_body(endpoint, &mut sent, &head).await?;
         }
         let bytes = sent.bytes.unwrap_or_default();
-        let body = body::read(endpoint, kind, &bytes, speech.unwrap_or(Vocabulary::Post))?;
-        let mut speeches = Speeches::of_path(speech);
-        speeches.hear(params.betrayed());
-        speeches.hear_key(body.betrayed);
-        let call = Call {
+        let body = body::parse_body(endpoint, kind, &bytes, speech.unwrap_or(Vocabulary::Post))?;
+        let mut speeches = VocabularyHints::from_path(speech);
+        speeches.observe_name(params.vocabulary_hint());
+        speeches.observe_body_key(body.vocabulary_hint);
+        let call = RequestContext {
             endpoint,
             caller,
             params,
             body,
-            raw: sent.raw.into(),
+            raw_body: sent.raw.into(),
             bytes,
-            kind,
-            speeches,
+            content_type: kind,
+            vocabulary_hints: speeches,
             head,
             auth,
-            home: Arc::clone(&self.home),
+            state: Arc::clone(&self.app_state),
         };
         let answered = act(call).await;
         let pools = (account, own);
-        self.count_for_account(pools, &answered, endpoint, facts.operation, trace);
+        self.count_account_call(pools, &answered, endpoint, facts.operation, trace);
         answered
     }
 
     /// Refuses what an advertising account has no calls left for.
-    fn look_at_account(
+    fn check_account_limit(
         &self,
-        account: Option<Pool>,
+        account: Option<RateLimitSubject>,
         endpoint: &Endpoint,
         operation: usize,
-        trace: &mut Trace,
+        trace: &mut RequestTrace,
     ) -> Result<(), Refusal> {
         let Some(pool) = account else {
             return Ok(());
         };
         let windows = endpoint.limits.user;
-        let standing = self.limiter.look(pool, operation, windows, wall_time());
+        let standing = self.limiter.peek(pool, operation, windows, wall_time());
         if standing.allowed {
             return Ok(());
         }
-        trace.account = Some(standing);
-        if is_of_account(endpoint) {
-            trace.standing = Some(standing);
+        trace.account_rate_limit = Some(standing);
+        if is_limited_by_account(endpoint) {
+            trace.rate_limit = Some(standing);
         }
         self.metrics.limited.inc();
         Err(Refusal::RateLimited)
@@ -131,51 +139,61 @@ impl Shared {
 
     /// Counts a call for its advertising account, once it is known that the caller has to do with
     /// it: nobody else uses up what it has, and whoever tries to takes from what is theirs.
-    fn count_for_account(
+    fn count_account_call(
         &self,
-        (account, own): (Option<Pool>, Option<Pool>),
-        answered: &Result<Reply, Error>,
+        (account, own): (Option<RateLimitSubject>, Option<RateLimitSubject>),
+        answered: &Result<HttpReply, Error>,
         endpoint: &Endpoint,
         operation: usize,
-        trace: &mut Trace,
+        trace: &mut RequestTrace,
     ) {
         let Some(account) = account else {
             return;
         };
-        let (is_foreign, is_of_account) = (is_foreign(answered), is_of_account(endpoint));
+        let (is_foreign, is_of_account) = (
+            is_unknown_account(answered),
+            is_limited_by_account(endpoint),
+        );
         let windows = endpoint.limits.user;
         let count = |pool| Some(self.limiter.count(pool, operation, windows, wall_time()));
         if !is_foreign {
-            trace.account = count(account);
+            trace.account_rate_limit = count(account);
         }
         if is_of_account {
-            trace.standing = if is_foreign {
+            trace.rate_limit = if is_foreign {
                 own.and_then(count)
             } else {
-                trace.account
+                trace.account_rate_limit
             };
         }
     }
 
     /// A path or method that no operation has.
-    async fn lost(&self, lost: Lost, head: &Head, trace: &mut Trace) -> Result<Reply, Error> {
-        trace.accent = if lost.accent == Accent::V2 && is_for_a_person(head) {
-            Accent::Page
+    async fn handle_unmatched(
+        &self,
+        lost: RouteError,
+        head: &RequestHead,
+        trace: &mut RequestTrace,
+    ) -> Result<HttpReply, Error> {
+        trace.error_format = if lost.error_format == ErrorFormat::V2 && prefers_html(head) {
+            ErrorFormat::Page
         } else {
-            lost.accent
+            lost.error_format
         };
         if let Some(reply) = self
             .health
-            .answer(head.method.as_str(), head.uri.path())
+            .respond(head.method.as_str(), head.uri.path())
             .await
         {
-            trace.route = Health::route(head.uri.path()).unwrap_or_default();
+            trace.route = HealthChecks::match_route(head.uri.path()).unwrap_or_default();
             trace.is_health = true;
             return Ok(reply);
         }
         if let Refusal::MethodNotAllowed { allowed } = &lost.refusal
             && head.method == http::Method::OPTIONS
-            && let Some(reply) = self.cors.preflight(lost.accent, &head.headers, allowed)
+            && let Some(reply) = self
+                .cors
+                .preflight(lost.error_format, &head.headers, allowed)
         {
             return Ok(reply);
         }
@@ -183,11 +201,11 @@ impl Shared {
     }
 
     /// Reads the body to its end.
-    async fn collect(
+    async fn collect_body(
         &self,
         endpoint: &Endpoint,
-        sent: &mut Sent,
-        head: &Head,
+        sent: &mut PendingBody,
+        head: &RequestHead,
     ) -> Result<(), Refusal> {
         let encoding = head.headers.get(CONTENT_ENCODING);
         if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
@@ -195,7 +213,7 @@ impl Shared {
             return Err(Refusal::UnsupportedMediaType { expected });
         }
         let limit = match endpoint.body {
-            Body::Parts(_) => self.config.parts_limit,
+            BodySpec::Multipart(_) => self.config.parts_limit,
             _ => endpoint
                 .ads
                 .and_then(ads::AdsOperation::body_limit)
@@ -206,18 +224,18 @@ impl Shared {
         let bytes = read.map_err(|error| match error {
             BodyError::TooLarge => Refusal::BodyTooLarge { limit },
             BodyError::TimedOut => Refusal::BodyTimeout,
-            BodyError::Broken => body::whole("The request body broke off."),
+            BodyError::Broken => body::invalid_body("The request body broke off."),
         })?;
         sent.bytes = Some(bytes);
         Ok(())
     }
 
     /// Who calls, if that is known and enough for this operation.
-    async fn recognise(
+    async fn authenticate_caller(
         &self,
         endpoint: &Endpoint,
         auth: &AuthRequest,
-        trace: &mut Trace,
+        trace: &mut RequestTrace,
     ) -> Result<Option<Caller>, Error> {
         if endpoint.permit.open {
             return Ok(None);
@@ -227,22 +245,22 @@ impl Shared {
         trace.app = Some(caller.app_id);
         trace.user = caller.user;
         if caller.credential == Credential::OAuth1 {
-            trace.access_level = Some(level(caller.permission));
+            trace.access_level = Some(access_level_name(caller.permission));
         }
-        permit(endpoint, &caller)?;
+        check_permission(endpoint, &caller)?;
         Ok(Some(caller))
     }
 
     /// Counts the call, whatever becomes of it afterwards; for whom. One that an advertising account
     /// alone is held against is counted once that account is known to be the caller's.
-    fn count(
+    fn count_call(
         &self,
         endpoint: &Endpoint,
         operation: usize,
         caller: Option<&Caller>,
-        head: &Head,
-        trace: &mut Trace,
-    ) -> Result<Option<Pool>, Refusal> {
+        head: &RequestHead,
+        trace: &mut RequestTrace,
+    ) -> Result<Option<RateLimitSubject>, Refusal> {
         let (limits, mut shared) = (endpoint.limits, None);
         let (pool, windows) = match caller {
             Some(Caller {
@@ -251,33 +269,36 @@ impl Shared {
                 ..
             }) => {
                 shared = limits.shared;
-                (Pool::User(app_id.get(), user.get()), limits.user)
+                (
+                    RateLimitSubject::User(app_id.get(), user.get()),
+                    limits.user,
+                )
             }
-            Some(caller) => (Pool::App(caller.app_id.get()), limits.app),
-            None => match self.config.client(head) {
-                Some(address) => (Pool::of_address(address), limits.app),
+            Some(caller) => (RateLimitSubject::App(caller.app_id.get()), limits.app),
+            None => match self.config.client_address(head) {
+                Some(address) => (RateLimitSubject::from_address(address), limits.app),
                 None => return Ok(None),
             },
         };
         if let Some(caller) = caller {
             let (app, used) = (caller.app_id, caller.credential);
-            self.home
+            self.app_state
                 .usage
                 .record_call(app, used, caller.user, endpoint.id);
         }
-        let quota = Quota { windows, shared };
+        let quota = RateQuota { windows, shared };
         let (operation, quota) = match endpoint.ads {
-            Some(of) if of.supports_totals() && asks_for_total(head) => {
-                (operation | TOTALS, TOTAL.into())
+            Some(of) if of.supports_totals() && requests_total_count(head) => {
+                (operation | TOTAL_COUNT_BIT, TOTAL_COUNT_WINDOWS.into())
             }
             _ => (operation, quota),
         };
-        let standing = if is_of_account(endpoint) {
-            self.limiter.look(pool, operation, quota, wall_time())
+        let standing = if is_limited_by_account(endpoint) {
+            self.limiter.peek(pool, operation, quota, wall_time())
         } else {
             self.limiter.count(pool, operation, quota, wall_time())
         };
-        trace.standing = Some(standing);
+        trace.rate_limit = Some(standing);
         if standing.allowed {
             return Ok(Some(pool));
         }
@@ -286,31 +307,36 @@ impl Shared {
     }
 
     /// The figures that a caller sees who is not known yet.
-    fn unclaimed(&self, endpoint: &Endpoint) -> Standing {
+    fn anonymous_rate_limit(&self, endpoint: &Endpoint) -> RateLimitStatus {
         let windows = if endpoint.limits.user.is_empty() || endpoint.permit.open {
             endpoint.limits.app
         } else {
             endpoint.limits.user
         };
-        self.limiter.quote(windows, wall_time())
+        self.limiter.unused_status(windows, wall_time())
     }
 }
 
 /// The advertising account for which a call is counted as well.
-fn account_of(endpoint: &Endpoint, path: &[(&'static str, String)]) -> Option<Pool> {
+fn ads_account_subject(
+    endpoint: &Endpoint,
+    path: &[(&'static str, String)],
+) -> Option<RateLimitSubject> {
     endpoint.ads.filter(|of| of.is_limited_per_account())?;
     let (_, id) = path.iter().find(|(name, _)| *name == "account_id")?;
-    i64::from_str_radix(id, 36).ok().map(Pool::Account)
+    i64::from_str_radix(id, 36)
+        .ok()
+        .map(RateLimitSubject::Account)
 }
 
 /// Whether calls are held against an advertising account alone.
-fn is_of_account(endpoint: &Endpoint) -> bool {
+fn is_limited_by_account(endpoint: &Endpoint) -> bool {
     let of = endpoint.ads;
     of.is_some_and(ads::AdsOperation::is_limited_per_account_only)
 }
 
 /// Whether an answer says that the caller has nothing to do with the account.
-fn is_foreign(answered: &Result<Reply, Error>) -> bool {
+fn is_unknown_account(answered: &Result<HttpReply, Error>) -> bool {
     let Err(Error::Refused(Refusal::Ads(declined))) = answered else {
         return false;
     };
@@ -319,10 +345,10 @@ fn is_foreign(answered: &Result<Reply, Error>) -> bool {
 }
 
 /// Requests of an advertising list that ask for the total are counted by themselves.
-const TOTALS: usize = 1 << 20;
-const TOTAL: &[Window] = &[quarter(200)];
+const TOTAL_COUNT_BIT: usize = 1 << 20;
+const TOTAL_COUNT_WINDOWS: &[RateWindow] = &[per_quarter_hour(200)];
 
-fn asks_for_total(head: &Head) -> bool {
+fn requests_total_count(head: &RequestHead) -> bool {
     let query = head.uri.query().unwrap_or_default();
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.any(|(name, value)| {
@@ -331,7 +357,7 @@ fn asks_for_total(head: &Head) -> bool {
 }
 
 /// Whether a browser looks for a page, somewhere else than where programs ask.
-fn is_for_a_person(head: &Head) -> bool {
+fn prefers_html(head: &RequestHead) -> bool {
     let accept = head.headers.get(ACCEPT).map(HeaderValue::as_bytes);
     let accept = accept.unwrap_or_default();
     let wants_page = accept
@@ -342,13 +368,13 @@ fn is_for_a_person(head: &Head) -> bool {
 
 /// Whether a caller's credential is of a kind and level that the operation takes, and whether its
 /// app is entitled to it.
-fn permit(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal> {
+fn check_permission(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal> {
     let permit = endpoint.permit;
     if !permit.accepts(caller.credential) {
         return Err(wrong_credential(caller.credential, permit));
     }
     match caller.credential {
-        Credential::OAuth1 if caller.permission < needed(endpoint) => {
+        Credential::OAuth1 if caller.permission < required_permission(endpoint) => {
             Err(Refusal::InsufficientAccessLevel)
         }
         Credential::OAuth2 if !caller.scopes.contains_all(permit.scopes) => {
@@ -356,7 +382,7 @@ fn permit(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }?;
-    match endpoint.needs {
+    match endpoint.required_entitlement {
         Some(needed) if !needed.is_listed_in(&caller.app.entitlements) => {
             Err(Refusal::NotEnrolled {
                 required: needed.name(),
@@ -367,14 +393,14 @@ fn permit(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal> {
 }
 
 /// The OAuth 1.0a level that an operation needs.
-fn needed(endpoint: &Endpoint) -> Permission {
-    let direct = DIRECT
+fn required_permission(endpoint: &Endpoint) -> Permission {
+    let direct = DM_SCOPES
         .iter()
         .any(|scope| endpoint.permit.scopes.contains(scope));
     match endpoint.method {
         _ if direct => Permission::Messages,
         // Whoever holds a token may give it up.
-        _ if endpoint.accent == Accent::Legacy && endpoint.path.contains("/oauth") => {
+        _ if endpoint.error_format == ErrorFormat::Legacy && endpoint.path.contains("/oauth") => {
             Permission::Read
         }
         "GET" => Permission::Read,
@@ -383,7 +409,7 @@ fn needed(endpoint: &Endpoint) -> Permission {
 }
 
 /// A level as the `x-access-level` header has it.
-const fn level(permission: Permission) -> &'static str {
+const fn access_level_name(permission: Permission) -> &'static str {
     match permission {
         Permission::Read => "read",
         Permission::Write => "read-write",

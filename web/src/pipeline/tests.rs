@@ -15,33 +15,33 @@ use serde_json::{Value, json};
 use store::{DatabaseLocation, Store, StoreOptions};
 use tempfile::TempDir;
 
-use super::{Config, Server};
-use crate::call::Call;
+use super::{ApiServer, ServerConfig};
 use crate::endpoint::{
-    Accent, Body as Shape, Endpoint, Kind, Member, Param, Pending, Place, Shape as Held, Shared,
-    Window, quarter,
+    BodyMember, BodySpec as Shape, Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat,
+    HandlerFuture, MemberShape as Held, ParamType, RateWindow, SharedWindow, per_quarter_hour,
 };
-use crate::limits::Mode;
-use crate::metrics::Metrics;
+use crate::limits::RateLimitMode;
+use crate::metrics::ServerMetrics;
+use crate::request_context::RequestContext;
 
 const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
-const fn param(name: &'static str, place: Place, kind: Kind) -> Param {
-    Param {
+const fn param(name: &'static str, place: EndpointParamLocation, kind: ParamType) -> EndpointParam {
+    EndpointParam {
         name,
         aliases: &[],
-        place,
-        required: matches!(place, Place::Path),
-        kind,
-        about: "",
+        location: place,
+        required: matches!(place, EndpointParamLocation::Path),
+        param_type: kind,
+        summary: "",
     }
 }
 
-const ID: Param = param("id", Place::Path, Kind::Id);
-static TWO: Shared = Shared {
+const ID: EndpointParam = param("id", EndpointParamLocation::Path, ParamType::Id);
+static TWO: SharedWindow = SharedWindow {
     name: "what is published",
-    window: Window {
+    window: RateWindow {
         calls: 2,
         seconds: 10_800,
     },
@@ -49,93 +49,96 @@ static TWO: Shared = Shared {
 static TABLE: &[&[Endpoint]] = &[&[
     Endpoint::new("findPost", "GET", "/2/<posts>/{id}")
         .permit("1A2", READ)
-        .limits(&[quarter(2)], &[quarter(900)])
-        .params(&[&[ID, param("expand", Place::Query, Kind::Bool)]])
-        .act(echo),
+        .limits(&[per_quarter_hour(2)], &[per_quarter_hour(900)])
+        .params(&[&[
+            ID,
+            param("expand", EndpointParamLocation::Query, ParamType::Bool),
+        ]])
+        .handler(echo),
     Endpoint::new("like", "POST", "/2/users/{id}/likes")
         .permit("12", READ.with_scope(Scope::LikeWrite))
         .limits(
             &[],
             &[
-                quarter(50),
-                Window {
+                per_quarter_hour(50),
+                RateWindow {
                     calls: 1_000,
                     seconds: 86_400,
                 },
             ],
         )
         .params(&[&[ID]])
-        .body(Shape::Json(&[Member {
+        .body(Shape::Json(&[BodyMember {
             name: POST_ID,
             required: true,
             shape: Held::Id,
         }]))
-        .act(like),
+        .handler(like),
     Endpoint::new("message", "POST", "/2/dm")
         .permit("12", Scopes::from_slice(&[Scope::DmWrite]))
-        .act(panics),
+        .handler(panics),
     Endpoint::new("fails", "GET", "/2/fails")
         .permit("A", Scopes::NONE)
-        .act(fails),
+        .handler(fails),
     Endpoint::new("panics", "GET", "/2/panics")
         .permit("A", Scopes::NONE)
-        .act(panics),
+        .handler(panics),
     Endpoint::new("publish", "POST", "/2/publish")
         .permit("12", READ)
-        .limits(&[], &[quarter(50)])
-        .shares(&TWO)
-        .act(echo),
+        .limits(&[], &[per_quarter_hour(50)])
+        .share_limit(&TWO)
+        .handler(echo),
     Endpoint::new("pass_on", "POST", "/2/pass_on")
         .permit("12", READ)
-        .limits(&[], &[quarter(50)])
-        .shares(&TWO)
-        .act(echo),
+        .limits(&[], &[per_quarter_hour(50)])
+        .share_limit(&TWO)
+        .handler(echo),
     Endpoint::new("unbuilt", "GET", "/2/unbuilt").permit("A", Scopes::NONE),
     Endpoint {
         permit: base::Permit::OPEN,
         ..Endpoint::new("open", "GET", "/1.1/open")
     }
-    .accent(Accent::Legacy)
-    .limits(&[quarter(2)], &[])
-    .act(echo),
+    .error_format(ErrorFormat::Legacy)
+    .limits(&[per_quarter_hour(2)], &[])
+    .handler(echo),
 ]];
 
-fn echo(call: Call) -> Pending {
+fn echo(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let spoken = call.spoken();
+        let spoken = call.answer_vocabulary();
         let name = format!("{:?} {}", spoken.vocabulary, spoken.both_metric_names);
-        call.say(
+        call.respond_data(
             json!({ "id": call.path_id::<()>("id").ok().map(base::Id::get), "speech": name,
             "user": call.viewer().user.map(UserId::get), "more": "x".repeat(2_000) }),
         )
     })
 }
 
-fn like(call: Call) -> Pending {
+fn like(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let user = call.own("id")?;
-        let post = call.body().id::<()>(POST_ID)?.get();
+        let user = call.require_own_user("id")?;
+        let post = call.body().required_id::<()>(POST_ID)?.get();
         let name = call
             .write(move |tx| Ok(store::users::find_by_id(tx, user)?))
             .await?;
         let name = name.map(|user| user.username);
-        call.say(
-            json!({ "liked": post, "by": name, "speech": format!("{:?}", call.spoken().vocabulary) }),
+        call.respond_data(
+            json!({ "liked": post, "by": name, "speech": format!("{:?}", call.answer_vocabulary().vocabulary) }),
         )
     })
 }
 
-fn fails(_: Call) -> Pending {
+fn fails(_: RequestContext) -> HandlerFuture {
     Box::pin(async { Err(base::Fault::new("the disk is on fire").into()) })
 }
 
-fn panics(_: Call) -> Pending {
+fn panics(_: RequestContext) -> HandlerFuture {
     Box::pin(async { panic!("a secret of the code") })
 }
 
 struct World {
-    server: Server,
-    metrics: Arc<Metrics>,
+    server: ApiServer,
+    metrics: Arc<ServerMetrics>,
     keys: AppCredentials,
     user: UserId,
     store: Arc<Store>,
@@ -144,7 +147,7 @@ struct World {
 }
 
 impl World {
-    async fn open(change: impl FnOnce(&mut Config)) -> Self {
+    async fn open(change: impl FnOnce(&mut ServerConfig)) -> Self {
         let folder = TempDir::new().unwrap();
         let options = StoreOptions {
             location: DatabaseLocation::File(folder.path().join("locum.db")),
@@ -174,10 +177,10 @@ impl World {
             timestamp_skew_ms: 300_000,
         };
         let auth = Arc::new(Authenticator::new(Arc::clone(&store), &auth).unwrap());
-        let metrics = Arc::new(Metrics::default());
-        let mut config = Config::default();
+        let metrics = Arc::new(ServerMetrics::default());
+        let mut config = ServerConfig::default();
         change(&mut config);
-        let server = Server::new(
+        let server = ApiServer::new(
             TABLE,
             Arc::clone(&store),
             auth,
@@ -433,7 +436,7 @@ fn the_limit_holds_and_says_when_it_ends() {
                 status
             );
         }
-        let free = World::open(|config| config.rate_limits = Mode::Off).await;
+        let free = World::open(|config| config.rate_limits = RateLimitMode::Off).await;
         for _ in 0..5 {
             let got = free.get("/2/posts/20").await;
             assert_eq!(
@@ -503,7 +506,7 @@ fn failures_of_ours_tell_nothing_and_are_counted() {
             let text = String::from_utf8(got.bytes).unwrap();
             assert!(!text.contains("fire") && !text.contains("secret"), "{text}");
         }
-        let text = world.metrics.text().unwrap();
+        let text = world.metrics.render_text().unwrap();
         assert!(text.contains("locum_panics_total 1") && text.contains("locum_faults_total 2"));
         assert!(text.contains("locum_requests_in_flight 0"));
         assert_eq!(
@@ -566,7 +569,8 @@ fn named_origins_may_ask_first() {
 #[ignore = "a measurement, not a check"]
 fn measure_the_way() {
     runs(async {
-        let world = World::open(|config| config.rate_limits = Mode::Scale(1_000_000)).await;
+        let world =
+            World::open(|config| config.rate_limits = RateLimitMode::Scale(1_000_000)).await;
         let rounds: u32 = 100_000;
         for (name, path) in [("answer", "/2/tweets/20"), ("refusal", "/2/tweets/x")] {
             for _ in 0..1_000 {

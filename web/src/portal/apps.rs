@@ -5,28 +5,29 @@ use network::apps::AccessLevel;
 use network::oauth2_flow::PLAIN_PKCE_USAGE;
 use network::portal;
 use pages::{
-    AppAccess, AppForm, AppRow, AppSettings, Apps, Delete, Field, NewApp, Notice, Pager, Tab,
+    AppAccessSummary, AppForm, AppListItem, AppListPage, AppSettingsPage, AppTab, DeleteAppPage,
+    FormField, NewAppPage, Notice, Pager,
 };
 use store::apps::{App, AppStatus};
 
-use super::{Own, form, heard, keys, shown};
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::pages::forms::taken;
-use crate::pages::front::LINKS;
-use crate::pages::{Turn, Visit, run, see};
-use crate::reply::Reply;
+use super::{OwnedApp, app_form, app_ref, keys, outcome_or_page};
+use crate::endpoint::HandlerFuture;
+use crate::pages::context::SITE_LINKS;
+use crate::pages::forms::accept_form;
+use crate::pages::{BrowserVisit, PageExit, redirect_to, run_page};
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 /// `GET /developer`.
-pub(crate) fn start(_call: Call) -> Pending {
-    Box::pin(async move { Ok(see(LINKS.apps)) })
+pub(crate) fn redirect_to_apps(_call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { Ok(redirect_to(SITE_LINKS.apps)) })
 }
 
 /// `GET /developer/apps`.
-pub(crate) fn list(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let owner = visit.signed_in(&call)?.user.id;
+pub(crate) fn list(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let owner = visit.require_sign_in(&call)?.user.id;
         let found = call.read(move |tx| {
             let mut rows = Vec::new();
             for app in portal::list(tx, owner)? {
@@ -41,88 +42,96 @@ pub(crate) fn list(call: Call) -> Pending {
         });
         let mut apps = Vec::new();
         for (app, last_used) in found.await? {
-            apps.push(AppRow {
-                app: shown(&app),
-                kind: form::kind_of(&app)?,
-                level: form::level_of(&app)?,
+            apps.push(AppListItem {
+                app: app_ref(&app),
+                kind: app_form::parse_app_kind(&app)?,
+                level: app_form::parse_permission_level(&app)?,
                 last_used,
                 suspended: app.state == AppStatus::Suspended,
                 description: app.description,
             });
         }
-        let (frame, pager) = (visit.frame(&call), Pager::default());
-        Ok(visit.page(&call, &Apps { frame, apps, pager })?)
+        let (frame, pager) = (visit.page_frame(&call), Pager::default());
+        Ok(visit.render_page(&call, &AppListPage { frame, apps, pager })?)
     })
 }
 
 /// `GET /developer/apps/new`.
-pub(crate) fn blank(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        visit.signed_in(&call)?;
+pub(crate) fn show_new_app(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        visit.require_sign_in(&call)?;
         let form = AppForm {
-            action: LINKS.apps.to_owned(),
+            action: SITE_LINKS.apps.to_owned(),
             ..AppForm::default()
         };
-        let frame = visit.frame(&call);
-        Ok(visit.page(&call, &NewApp { frame, form })?)
+        let frame = visit.page_frame(&call);
+        Ok(visit.render_page(&call, &NewAppPage { frame, form })?)
     })
 }
 
 /// `POST /developer/apps`. The keys stand on this one answer only.
-pub(crate) fn create(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let person = visit.signed_in(&call)?.clone();
-        let sent = taken(&call, &visit).await?;
-        let (mut form, whole) = form::typed(&sent, LINKS.apps.to_owned());
+pub(crate) fn create(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?.clone();
+        let sent = accept_form(&call, &visit).await?;
+        let (mut form, whole) = app_form::parse_submitted(&sent, SITE_LINKS.apps.to_owned());
         let mut failure = None;
         if whole {
-            let (by, draft) = (person.by(&visit), form::draft(&form));
+            let (by, draft) = (person.audit_actor(&visit), app_form::build_draft(&form));
             let work = move |tx: &mut store::Tx<'_>| {
                 portal::create(tx, &by, &draft, AccessLevel::SelfServe)
             };
             match call.write(work).await {
                 Ok((app, made)) => {
-                    let own = Own { visit, person, app };
-                    return keys::made(&call, &own, made).await;
+                    let own = OwnedApp { visit, person, app };
+                    return keys::show_created_keys(&call, &own, made).await;
                 }
-                Err(Error::Refused(refusal)) => failure = form::refuse(&mut form, &refusal),
+                Err(Error::Refused(refusal)) => {
+                    failure = app_form::apply_refusal(&mut form, &refusal)
+                }
                 Err(stop) => return Err(stop.into()),
             }
         }
-        let mut frame = visit.frame(&call);
+        let mut frame = visit.page_frame(&call);
         frame.failure = failure;
-        let page = NewApp { frame, form };
-        Ok(visit.page(&call, &page)?.status(400))
+        let page = NewAppPage { frame, form };
+        Ok(visit.render_page(&call, &page)?.status(400))
     })
 }
 
 /// `GET /developer/apps/{id}`.
-pub(crate) fn settings(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        let action = Tab::Settings.of(&own.shown());
-        let form = form::stored(&own.app, action)?;
+pub(crate) fn show_settings(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let action = AppTab::Settings.path_for_app(&own.app_ref());
+        let form = app_form::parse_stored(&own.app, action)?;
         let saved = call.head().uri.query() == Some("saved");
         settings_page(&call, &own, form, saved, None)
     })
 }
 
 /// `POST /developer/apps/{id}`.
-pub(crate) fn save(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        let sent = taken(&call, &own.visit).await?;
-        let action = Tab::Settings.of(&own.shown());
-        let (mut form, whole) = form::typed(&sent, action.clone());
+pub(crate) fn save_settings(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let sent = accept_form(&call, &own.visit).await?;
+        let action = AppTab::Settings.path_for_app(&own.app_ref());
+        let (mut form, whole) = app_form::parse_submitted(&sent, action.clone());
         let mut failure = None;
         if whole {
-            let (by, id, edit) = (own.by(), own.app.id, form::edit(&form, &own.app));
+            let (by, id, edit) = (
+                own.audit_actor(),
+                own.app.id,
+                app_form::build_edit(&form, &own.app),
+            );
             let work = move |tx: &mut store::Tx<'_>| portal::update(tx, &by, id, &edit);
             match call.write(work).await {
-                Ok(_) => return Ok(see(&format!("{action}?saved"))),
-                Err(Error::Refused(refusal)) => failure = form::refuse(&mut form, &refusal),
+                Ok(_) => return Ok(redirect_to(&format!("{action}?saved"))),
+                Err(Error::Refused(refusal)) => {
+                    failure = app_form::apply_refusal(&mut form, &refusal)
+                }
                 Err(stop) => return Err(stop.into()),
             }
         }
@@ -131,69 +140,75 @@ pub(crate) fn save(call: Call) -> Pending {
 }
 
 fn settings_page(
-    call: &Call,
-    own: &Own,
+    call: &RequestContext,
+    own: &OwnedApp,
     form: AppForm,
     saved: bool,
     failure: Option<String>,
-) -> Result<Reply, Turn> {
-    let mut frame = own.visit.frame(call);
+) -> Result<HttpReply, PageExit> {
+    let mut frame = own.visit.page_frame(call);
     frame.failure = failure;
     if saved {
-        frame.notices.push(Notice::good("The changes are saved."));
+        frame
+            .notices
+            .push(Notice::success("The changes are saved."));
     }
     let entitled = |part: Entitlement| {
         let allowed = part.is_listed_in(&own.app.entitlements);
         (part.description().to_owned(), allowed)
     };
-    let page = AppSettings {
+    let page = AppSettingsPage {
         frame,
-        app: own.shown(),
-        access: AppAccess {
+        app: own.app_ref(),
+        access: AppAccessSummary {
             tier: own.app.access_level.clone(),
-            parts: Entitlement::ALL.map(entitled).to_vec(),
+            entitlements: Entitlement::ALL.map(entitled).to_vec(),
         },
         form,
     };
-    Ok(own.visit.page(call, &page)?)
+    Ok(own.visit.render_page(call, &page)?)
 }
 
 /// `GET /developer/apps/{id}/delete`.
-pub(crate) fn ask_end(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        end_page(&call, &own, Field::default()).await
+pub(crate) fn show_delete(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        delete_page(&call, &own, FormField::default()).await
     })
 }
 
 /// `POST /developer/apps/{id}/delete`.
-pub(crate) fn end(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        let sent = taken(&call, &own.visit).await?;
+pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let sent = accept_form(&call, &own.visit).await?;
         let typed = sent.text("name");
         if typed.trim() != own.app.name {
-            let name = Field::refused(typed, "This is not the app’s name.");
-            return Ok(end_page(&call, &own, name).await?.status(400));
+            let name = FormField::invalid(typed, "This is not the app’s name.");
+            return Ok(delete_page(&call, &own, name).await?.status(400));
         }
-        let (by, id) = (own.by(), own.app.id);
+        let (by, id) = (own.audit_actor(), own.app.id);
         let ended = call.write(move |tx| portal::delete(tx, &by, id)).await;
-        heard(&call, &own.visit, ended)?;
-        Ok(see(LINKS.apps))
+        outcome_or_page(&call, &own.visit, ended)?;
+        Ok(redirect_to(SITE_LINKS.apps))
     })
 }
 
-async fn end_page(call: &Call, own: &Own, name: Field) -> Result<Reply, Turn> {
+async fn delete_page(
+    call: &RequestContext,
+    own: &OwnedApp,
+    name: FormField,
+) -> Result<HttpReply, PageExit> {
     let App { id, .. } = own.app;
-    let app = own.shown();
-    let page = Delete {
-        frame: own.visit.frame(call),
-        action: Tab::Delete.of(&app),
+    let app = own.app_ref();
+    let page = DeleteAppPage {
+        frame: own.visit.page_frame(call),
+        action: AppTab::Delete.path_for_app(&app),
         connected: call
             .read(move |tx| Ok(store::grants::count(tx, id)?))
             .await?,
         app,
         name,
     };
-    Ok(own.visit.page(call, &page)?)
+    Ok(own.visit.render_page(call, &page)?)
 }

@@ -1,61 +1,66 @@
 //! Whether an address would be accepted as a callback.
 
 use network::portal;
-use pages::{CallbackTester, Compared, Field, Tab, Verdict};
+use pages::{AppTab, CallbackDiff, CallbackTesterPage, CallbackVerdict, FormField};
 
-use super::Own;
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::pages::forms::taken;
-use crate::pages::{Turn, run};
-use crate::reply::Reply;
+use super::OwnedApp;
+use crate::endpoint::HandlerFuture;
+use crate::pages::forms::accept_form;
+use crate::pages::{PageExit, run_page};
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 /// `GET /developer/apps/{id}/callbacks`.
-pub(crate) fn ask(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        page(&call, &own, Field::default(), None)
+pub(crate) fn show_tester(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        tester_page(&call, &own, FormField::default(), None)
     })
 }
 
 /// `POST /developer/apps/{id}/callbacks`. Nothing changes.
-pub(crate) fn test(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        let sent = taken(&call, &own.visit).await?;
+pub(crate) fn test(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let sent = accept_form(&call, &own.visit).await?;
         let url = sent.text("url");
         if url.is_empty() {
-            let url = Field::refused(url, "Paste an address.");
-            return Ok(page(&call, &own, url, None)?.status(400));
+            let url = FormField::invalid(url, "Paste an address.");
+            return Ok(tester_page(&call, &own, url, None)?.status(400));
         }
-        let tested = portal::test_callback(&own.app, &url, call.home.rules.ports);
+        let tested = portal::test_callback(&own.app, &url, call.state.oauth_settings.ports);
         let given = || url.clone();
-        let compared = tested.comparisons.into_iter().map(|one| Compared {
+        let compared = tested.comparisons.into_iter().map(|one| CallbackDiff {
             registered: one.registered,
-            given: given(),
+            submitted: given(),
             oauth1: one.oauth1,
             oauth2: one.oauth2,
         });
-        let verdict = Verdict {
+        let verdict = CallbackVerdict {
             oauth1: tested.oauth1,
             oauth2: tested.oauth2,
-            unfit: tested.unfit,
-            compared: compared.collect(),
+            rejection: tested.unfit,
+            comparisons: compared.collect(),
         };
-        page(&call, &own, Field::of(&url), Some(verdict))
+        tester_page(&call, &own, FormField::new(&url), Some(verdict))
     })
 }
 
-fn page(call: &Call, own: &Own, url: Field, verdict: Option<Verdict>) -> Result<Reply, Turn> {
-    let app = own.shown();
+fn tester_page(
+    call: &RequestContext,
+    own: &OwnedApp,
+    url: FormField,
+    verdict: Option<CallbackVerdict>,
+) -> Result<HttpReply, PageExit> {
+    let app = own.app_ref();
     let urls = own.app.callback_urls.lines();
-    let page = CallbackTester {
-        frame: own.visit.frame(call),
-        action: Tab::Callbacks.of(&app),
+    let page = CallbackTesterPage {
+        frame: own.visit.page_frame(call),
+        action: AppTab::Callbacks.path_for_app(&app),
         app,
         url,
         registered: urls.filter(|url| !url.is_empty()).count(),
         verdict,
     };
-    Ok(own.visit.page(call, &page)?)
+    Ok(own.visit.render_page(call, &page)?)
 }

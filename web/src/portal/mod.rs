@@ -1,14 +1,14 @@
 //! The developer portal: people's own apps, their keys and what they call; in development also why
 //! a signature does not hold, and the mailbox.
 
+mod app_form;
 pub(crate) mod apps;
 pub(crate) mod callbacks;
-pub(crate) mod console;
-mod form;
 pub(crate) mod keys;
 pub(crate) mod live;
 pub(crate) mod mailbox;
 pub(crate) mod manager;
+pub(crate) mod search_console;
 pub(crate) mod signature;
 pub(crate) mod stream;
 pub(crate) mod usage;
@@ -17,65 +17,69 @@ pub(crate) mod webhooks;
 use base::{AppId, Error, Refusal};
 use network::audit::AuditActor;
 use network::portal;
-use pages::Wrong;
+use pages::PageErrorKind;
 use store::apps::App;
 
-use crate::call::Call;
-use crate::pages::{Person, Turn, Visit, errors};
+use crate::pages::{BrowserVisit, PageExit, SignedInPerson, errors};
+use crate::request_context::RequestContext;
 
 /// One of the person's own apps, and who asks for it.
-struct Own {
-    visit: Visit,
-    person: Person,
+struct OwnedApp {
+    visit: BrowserVisit,
+    person: SignedInPerson,
     app: App,
 }
 
-impl Own {
+impl OwnedApp {
     /// The app of the path. One of somebody else is not found, as one that is not there.
-    async fn of(call: &Call) -> Result<Self, Turn> {
-        let visit = Visit::of(call).await?;
-        let person = visit.signed_in(call)?.clone();
+    async fn from_call(call: &RequestContext) -> Result<Self, PageExit> {
+        let visit = BrowserVisit::from_call(call).await?;
+        let person = visit.require_sign_in(call)?.clone();
         let Some(id) = AppId::parse(call.path_text("id")?) else {
-            return Err(not_found(call, &visit));
+            return Err(not_found_page(call, &visit));
         };
         let owner = person.user.id;
         let found = call.read(move |tx| portal::find(tx, owner, id)).await;
-        let app = heard(call, &visit, found)?;
+        let app = outcome_or_page(call, &visit, found)?;
         Ok(Self { visit, person, app })
     }
 
-    fn by(&self) -> AuditActor {
-        self.person.by(&self.visit)
+    fn audit_actor(&self) -> AuditActor {
+        self.person.audit_actor(&self.visit)
     }
 
     /// The app, as pages name it.
-    fn shown(&self) -> pages::App {
-        shown(&self.app)
+    fn app_ref(&self) -> pages::AppRef {
+        app_ref(&self.app)
     }
 }
 
-fn shown(app: &App) -> pages::App {
-    pages::App {
+fn app_ref(app: &App) -> pages::AppRef {
+    pages::AppRef {
         id: app.id.to_string(),
         name: app.name.clone(),
-        path: format!("{}/{}", crate::pages::front::LINKS.apps, app.id),
+        path: format!("{}/{}", crate::pages::context::SITE_LINKS.apps, app.id),
     }
 }
 
-fn not_found(call: &Call, visit: &Visit) -> Turn {
-    match errors::page(call, visit, Wrong::NotFound, None) {
+fn not_found_page(call: &RequestContext, visit: &BrowserVisit) -> PageExit {
+    match errors::render_page(call, visit, PageErrorKind::NotFound, None) {
         Ok(reply) => reply.into(),
         Err(fault) => fault.into(),
     }
 }
 
 /// What was done, or the page that says why it was not.
-fn heard<T>(call: &Call, visit: &Visit, outcome: Result<T, Error>) -> Result<T, Turn> {
+fn outcome_or_page<T>(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    outcome: Result<T, Error>,
+) -> Result<T, PageExit> {
     match outcome {
         Ok(done) => Ok(done),
-        Err(Error::Refused(Refusal::NotFound(_))) => Err(not_found(call, visit)),
+        Err(Error::Refused(Refusal::NotFound(_))) => Err(not_found_page(call, visit)),
         Err(Error::Refused(Refusal::Forbidden { .. })) => {
-            Err(errors::page(call, visit, Wrong::Forbidden, None)?.into())
+            Err(errors::render_page(call, visit, PageErrorKind::Forbidden, None)?.into())
         }
         Err(stop) => Err(stop.into()),
     }

@@ -2,40 +2,40 @@
 
 use base::{Error, Refusal};
 use network::explain::{self, SignatureExplainRequest};
-use pages::{Explained, Field, SignatureExplainer};
+use pages::{FormField, SignatureExplainerPage, SignatureReport};
 
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::pages::forms::taken;
-use crate::pages::front::LINKS;
-use crate::pages::{Visit, run};
+use crate::endpoint::HandlerFuture;
+use crate::pages::context::SITE_LINKS;
+use crate::pages::forms::accept_form;
+use crate::pages::{BrowserVisit, run_page};
+use crate::request_context::RequestContext;
 
 /// `GET /developer/explain`.
-pub(crate) fn ask(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        Ok(visit.page(&call, &blank(&call, &visit))?)
+pub(crate) fn show_explainer(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        Ok(visit.render_page(&call, &empty_page(&call, &visit))?)
     })
 }
 
 /// `POST /developer/explain`. Nothing is carried out.
-pub(crate) fn answer(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let form = taken(&call, &visit).await?;
+pub(crate) fn explain_request(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let form = accept_form(&call, &visit).await?;
         let asked = SignatureExplainRequest {
             method: form.text("method"),
             url: form.text("url"),
             authorization: form.text("authorization"),
-            form: form.given("body"),
-            base_string: form.given("base_string"),
+            form: form.optional_text("body"),
+            base_string: form.optional_text("base_string"),
         };
-        let mut page = blank(&call, &visit);
-        page.method = Field::of(&asked.method);
-        page.url = Field::of(&asked.url);
-        page.authorization = Field::of(&asked.authorization);
-        page.body = Field::of(form.text("body"));
-        page.base_string = Field::of(form.text("base_string"));
+        let mut page = empty_page(&call, &visit);
+        page.method = FormField::new(&asked.method);
+        page.url = FormField::new(&asked.url);
+        page.authorization = FormField::new(&asked.authorization);
+        page.body = FormField::new(form.text("body"));
+        page.base_string = FormField::new(form.text("base_string"));
         let theirs = asked.base_string.clone();
         let skew = call.authenticator().skew_ms();
         let explained = call
@@ -43,7 +43,7 @@ pub(crate) fn answer(call: Call) -> Pending {
             .await;
         let mut status = 200;
         match explained {
-            Ok(found) => page.explained = Some(said(found, theirs)),
+            Ok(found) => page.report = Some(explanation_view(found, theirs)),
             Err(Error::Refused(Refusal::InvalidParameters(wrong))) => {
                 status = 400;
                 for wrong in wrong {
@@ -56,31 +56,34 @@ pub(crate) fn answer(call: Call) -> Pending {
             }
             Err(stop) => return Err(stop.into()),
         }
-        Ok(visit.page(&call, &page)?.status(status))
+        Ok(visit.render_page(&call, &page)?.status(status))
     })
 }
 
-fn blank(call: &Call, visit: &Visit) -> SignatureExplainer {
-    SignatureExplainer {
-        frame: visit.frame(call),
-        action: LINKS.signature.to_owned(),
-        method: Field::of("GET"),
-        url: Field::default(),
-        authorization: Field::default(),
-        body: Field::default(),
-        base_string: Field::default(),
-        explained: None,
+fn empty_page(call: &RequestContext, visit: &BrowserVisit) -> SignatureExplainerPage {
+    SignatureExplainerPage {
+        frame: visit.page_frame(call),
+        action: SITE_LINKS.signature.to_owned(),
+        method: FormField::new("GET"),
+        url: FormField::default(),
+        authorization: FormField::default(),
+        body: FormField::default(),
+        base_string: FormField::default(),
+        report: None,
     }
 }
 
-fn said(found: explain::SignedRequestExplanation, theirs: Option<String>) -> Explained {
+fn explanation_view(
+    found: explain::SignedRequestExplanation,
+    theirs: Option<String>,
+) -> SignatureReport {
     let sentences = found.failures.into_iter().map(|(_, text)| text);
-    Explained {
-        holds: found.holds,
+    SignatureReport {
+        is_valid: found.holds,
         base_string: found.base_string,
-        theirs,
-        expected: found.expected,
-        given: found.presented,
+        client_base_string: theirs,
+        expected_signature: found.expected,
+        given_signature: found.presented,
         hints: sentences.chain(found.hints).collect(),
     }
 }

@@ -3,75 +3,75 @@
 use base::{Error, Refusal};
 use network::apps::AccessLevel;
 use network::rules::{self, NewStreamRule};
-use pages::{Field, Pager, RuleLine, StreamRules, Tab};
+use pages::{AppTab, FormField, Pager, StreamRuleItem, StreamRulesPage};
 use query::{AccessTier, ParsedQuery, QueryDialect, parse};
 use store::rules::{StreamProduct, StreamRule};
 
-use super::console::{LOOKED_AT, faults, found};
-use super::{Own, heard};
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::pages::forms::{self, taken};
-use crate::pages::{Turn, run, see};
+use super::search_console::{SCANNED_POSTS, query_errors, scan_newest_posts};
+use super::{OwnedApp, outcome_or_page};
+use crate::endpoint::HandlerFuture;
+use crate::pages::forms::{self, accept_form};
+use crate::pages::{PageExit, redirect_to, run_page};
+use crate::request_context::RequestContext;
 
 /// Rules on a page.
-const SHOWN: usize = 50;
+const PAGE_SIZE: usize = 50;
 /// The longest label, in characters.
-const LABEL: usize = 255;
+const MAX_TAG_LENGTH: usize = 255;
 
 /// `GET /developer/apps/{id}/stream`.
-pub(crate) fn list(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        let page = page(&call, &own).await?;
-        Ok(own.visit.page(&call, &page)?)
+pub(crate) fn list(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let page = rules_page(&call, &own).await?;
+        Ok(own.visit.render_page(&call, &page)?)
     })
 }
 
 /// `POST /developer/apps/{id}/stream`: tries a rule, or adds it.
-pub(crate) fn send(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        let form = taken(&call, &own.visit).await?;
+pub(crate) fn submit_rule(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let form = accept_form(&call, &own.visit).await?;
         let (value, tag) = (form.text("value"), form.text("tag"));
         let adds = form.text("do") == "add";
-        let mut page = page(&call, &own).await?;
-        page.value = Field::of(&value);
-        page.tag = Field::of(&tag);
-        let dialect = dialect(&own);
+        let mut page = rules_page(&call, &own).await?;
+        page.value = FormField::new(&value);
+        page.tag = FormField::new(&tag);
+        let dialect = rule_dialect(&own);
         let query = match parse(&value, dialect) {
             Ok(query) => query,
             Err(problems) => {
                 page.value.error = Some("The rule cannot be read.".to_owned());
-                page.faults = faults(&problems);
-                return Ok(own.visit.page(&call, &page)?.status(400));
+                page.query_errors = query_errors(&problems);
+                return Ok(own.visit.render_page(&call, &page)?.status(400));
             }
         };
-        if tag.chars().count() > LABEL {
-            page.tag.error = Some(format!("A tag has at most {LABEL} characters."));
-            return Ok(own.visit.page(&call, &page)?.status(400));
+        if tag.chars().count() > MAX_TAG_LENGTH {
+            page.tag.error = Some(format!("A tag has at most {MAX_TAG_LENGTH} characters."));
+            return Ok(own.visit.render_page(&call, &page)?.status(400));
         }
         if !adds {
-            page.tried = Some(found(&call, query).await?);
-            return Ok(own.visit.page(&call, &page)?);
+            page.tried_posts = Some(scan_newest_posts(&call, query).await?);
+            return Ok(own.visit.render_page(&call, &page)?);
         }
-        let refused = add(&call, &own, (value, tag), &query, dialect.max_rules()).await?;
+        let refused = add_rule(&call, &own, (value, tag), &query, dialect.max_rules()).await?;
         if refused.is_some() {
             page.value.error = refused;
-            return Ok(own.visit.page(&call, &page)?.status(400));
+            return Ok(own.visit.render_page(&call, &page)?.status(400));
         }
-        Ok(see(&format!("{}?added", page.action)))
+        Ok(redirect_to(&format!("{}?added", page.action)))
     })
 }
 
 /// Adds a rule; why not, where it is not.
-async fn add(
-    call: &Call,
-    own: &Own,
+async fn add_rule(
+    call: &RequestContext,
+    own: &OwnedApp,
     (value, tag): (String, String),
     query: &ParsedQuery,
     most: usize,
-) -> Result<Option<String>, Turn> {
+) -> Result<Option<String>, PageExit> {
     let new = NewStreamRule {
         value,
         canonical: query.to_string(),
@@ -99,28 +99,31 @@ async fn add(
 }
 
 /// `POST /developer/apps/{id}/stream/delete`.
-pub(crate) fn delete(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        let form = taken(&call, &own.visit).await?;
+pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let form = accept_form(&call, &own.visit).await?;
         let ids: Vec<i64> = form.text("rule").parse().into_iter().collect();
         let app = own.app.id;
         let work =
             move |tx: &mut store::Tx<'_>| rules::remove(tx, app, StreamProduct::Stream, &ids);
         let removed = call.write(work).await;
-        let removed = heard(&call, &own.visit, removed)?;
+        let removed = outcome_or_page(&call, &own.visit, removed)?;
         let said = if removed > 0 { "deleted" } else { "gone" };
-        Ok(see(&format!("{}?{said}", Tab::Stream.of(&own.shown()))))
+        Ok(redirect_to(&format!(
+            "{}?{said}",
+            AppTab::Stream.path_for_app(&own.app_ref())
+        )))
     })
 }
 
 /// Whether the app has a contract.
-pub(super) fn is_enterprise(own: &Own) -> bool {
+pub(super) fn is_enterprise(own: &OwnedApp) -> bool {
     own.app.access_level == AccessLevel::Enterprise.name()
 }
 
 /// The language as the app may use it.
-fn dialect(own: &Own) -> QueryDialect {
+fn rule_dialect(own: &OwnedApp) -> QueryDialect {
     let level = if is_enterprise(own) {
         AccessTier::Enterprise
     } else {
@@ -129,30 +132,30 @@ fn dialect(own: &Own) -> QueryDialect {
     QueryDialect::new(query::QueryProduct::Stream, level)
 }
 
-async fn page(call: &Call, own: &Own) -> Result<StreamRules, Turn> {
-    let query = forms::Query::of(call).ok();
+async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRulesPage, PageExit> {
+    let query = forms::PageQuery::from_call(call).ok();
     let said = |name: &str| {
         query
             .as_ref()
-            .is_some_and(|query| query.raw(name).is_some())
+            .is_some_and(|query| query.get_raw(name).is_some())
     };
     let after = query
         .as_ref()
         .and_then(|query| query.get("after")?.parse().ok());
     let (app, after) = (own.app.id, after.unwrap_or(0));
-    let limit = i64::try_from(SHOWN).unwrap_or(0).saturating_add(1);
+    let limit = i64::try_from(PAGE_SIZE).unwrap_or(0).saturating_add(1);
     let work = move |tx: &mut store::Tx<'_>| {
         let count = store::rules::count(tx, app, StreamProduct::Stream)?;
         let rules = store::rules::list_by_app(tx, app, StreamProduct::Stream, after, limit)?;
         Ok((count, rules))
     };
     let (count, mut rules) = call.read(work).await?;
-    let more = rules.len() > SHOWN;
-    rules.truncate(SHOWN);
-    let shown = own.shown();
-    let path = Tab::Stream.of(&shown);
+    let more = rules.len() > PAGE_SIZE;
+    rules.truncate(PAGE_SIZE);
+    let shown = own.app_ref();
+    let path = AppTab::Stream.path_for_app(&shown);
     let next = rules.last().filter(|_| more);
-    let mut frame = own.visit.frame(call);
+    let mut frame = own.visit.page_frame(call);
     let notices = [
         ("added", "The rule is added."),
         ("deleted", "The rule is deleted."),
@@ -161,32 +164,32 @@ async fn page(call: &Call, own: &Own) -> Result<StreamRules, Turn> {
     let notices = notices.into_iter().filter(|(name, _)| said(name));
     frame
         .notices
-        .extend(notices.map(|(_, text)| pages::Notice::good(text)));
-    Ok(StreamRules {
+        .extend(notices.map(|(_, text)| pages::Notice::success(text)));
+    Ok(StreamRulesPage {
         frame,
         action: path.clone(),
         delete: format!("{path}/delete"),
         live: format!("{path}/live"),
-        value: Field::default(),
-        tag: Field::default(),
-        faults: Vec::new(),
-        tried: None,
-        looked_through: format!("Of the newest {LOOKED_AT} posts that everybody may see."),
+        value: FormField::default(),
+        tag: FormField::default(),
+        query_errors: Vec::new(),
+        tried_posts: None,
+        search_scope: format!("Of the newest {SCANNED_POSTS} posts that everybody may see."),
         pager: Pager {
             next: next.map(|rule| format!("{path}?after={}", rule.id)),
             previous: None,
         },
-        rules: rules.iter().map(line).collect(),
+        rules: rules.iter().map(rule_item).collect(),
         count: (
             u64::try_from(count).unwrap_or(0),
-            u64::try_from(dialect(own).max_rules()).unwrap_or(0),
+            u64::try_from(rule_dialect(own).max_rules()).unwrap_or(0),
         ),
         app: shown,
     })
 }
 
-fn line(rule: &StreamRule) -> RuleLine {
-    RuleLine {
+fn rule_item(rule: &StreamRule) -> StreamRuleItem {
+    StreamRuleItem {
         id: rule.id.to_string(),
         value: rule.value.clone(),
         tag: rule.tag.clone(),

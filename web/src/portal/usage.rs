@@ -6,82 +6,85 @@ use base::clock::wall_time;
 use base::{Time, UserId, Vocabulary};
 use network::portal;
 use network::usage::WINDOW_MS;
-use pages::{Notice, Pager, Usage, Window};
+use pages::{AppUsagePage, Notice, Pager, UsageWindow};
 
-use super::{Own, heard};
-use crate::call::Call;
-use crate::endpoint::{Endpoint, Pending};
-use crate::limits::{Counted, Counter, Pool};
+use super::{OwnedApp, outcome_or_page};
+use crate::endpoint::{Endpoint, HandlerFuture};
+use crate::limits::{LimitCounter, RateLimitSubject, WindowUsage};
 use crate::operations::ENDPOINTS;
-use crate::pages::{Turn, run};
-use crate::router::spell;
+use crate::pages::{PageExit, run_page};
+use crate::request_context::RequestContext;
+use crate::router::spell_path;
 
 /// Windows on the page at most.
-const MOST: usize = 200;
+const MAX_WINDOWS: usize = 200;
 
 /// `GET /developer/apps/{id}/usage`.
-pub(crate) fn show(call: Call) -> Pending {
-    run(async move {
-        let own = Own::of(&call).await?;
-        let mut frame = own.visit.frame(&call);
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let mut frame = own.visit.page_frame(&call);
         // Limits follow the machine's clock.
         frame.now = wall_time();
-        let mut windows = if call.home.limiter.is_off() {
+        let mut windows = if call.state.limiter.is_disabled() {
             let text = "Rate limits are off: calls are counted, and nobody is refused.";
-            frame.notices.push(Notice::plain(text));
-            noted(&call, &own).await?
+            frame.notices.push(Notice::info(text));
+            recorded_windows(&call, &own).await?
         } else {
-            counted(&call, &own).await?
+            limiter_windows(&call, &own).await?
         };
         windows.sort_by_key(|window| {
             let share = window.used.saturating_mul(1000) / window.limit.max(1);
             (std::cmp::Reverse(share), window.operation.clone())
         });
-        windows.truncate(MOST);
-        let page = Usage {
+        windows.truncate(MAX_WINDOWS);
+        let page = AppUsagePage {
             frame,
-            app: own.shown(),
+            app: own.app_ref(),
             windows,
             pager: Pager::default(),
         };
-        Ok(own.visit.page(&call, &page)?)
+        Ok(own.visit.render_page(&call, &page)?)
     })
 }
 
-fn spelled(endpoint: &Endpoint) -> String {
+fn operation_label(endpoint: &Endpoint) -> String {
     format!(
         "{} {}",
         endpoint.method,
-        spell(endpoint.path, Vocabulary::Post)
+        spell_path(endpoint.path, Vocabulary::Post)
     )
 }
 
 /// The windows that calls are held against.
-async fn counted(call: &Call, own: &Own) -> Result<Vec<Window>, Turn> {
+async fn limiter_windows(
+    call: &RequestContext,
+    own: &OwnedApp,
+) -> Result<Vec<UsageWindow>, PageExit> {
     let all: Vec<&Endpoint> = ENDPOINTS.iter().copied().flatten().collect();
-    let windows = |pool: Pool, operation: usize| {
+    let windows = |pool: RateLimitSubject, operation: usize| {
         let limits = all.get(operation).map(|endpoint| endpoint.limits);
         limits.map_or(&[][..], |limits| match pool {
-            Pool::User(..) => limits.user,
+            RateLimitSubject::User(..) => limits.user,
             _ => limits.app,
         })
     };
     let counted = call
-        .home
+        .state
         .limiter
-        .of_app(own.app.id.get(), windows, wall_time());
-    let names = names(call, &counted).await?;
+        .app_usage(own.app.id.get(), windows, wall_time());
+    let names = load_user_names(call, &counted).await?;
     let shown = counted.into_iter().filter_map(|one| {
-        let counts = match one.pool {
-            Pool::User(_, user) => names.get(&user).cloned().unwrap_or_default(),
+        let counts = match one.subject {
+            RateLimitSubject::User(_, user) => names.get(&user).cloned().unwrap_or_default(),
             _ => "the app".to_owned(),
         };
-        Some(Window {
+        Some(UsageWindow {
             operation: match one.counter {
-                Counter::Operation(number) => spelled(all.get(number)?),
-                Counter::Shared(shared) => shared.name.to_owned(),
+                LimitCounter::Operation(number) => operation_label(all.get(number)?),
+                LimitCounter::Shared(shared) => shared.name.to_owned(),
             },
-            counts,
+            counted_for: counts,
             seconds: i64::from(one.seconds),
             used: u64::from(one.used),
             limit: u64::from(one.limit),
@@ -91,9 +94,12 @@ async fn counted(call: &Call, own: &Own) -> Result<Vec<Window>, Turn> {
     Ok(shown.collect())
 }
 
-async fn names(call: &Call, counted: &[Counted]) -> Result<HashMap<i64, String>, Turn> {
-    let users = counted.iter().filter_map(|one| match one.pool {
-        Pool::User(_, user) => Some(UserId::new(user)),
+async fn load_user_names(
+    call: &RequestContext,
+    counted: &[WindowUsage],
+) -> Result<HashMap<i64, String>, PageExit> {
+    let users = counted.iter().filter_map(|one| match one.subject {
+        RateLimitSubject::User(_, user) => Some(UserId::new(user)),
         _ => None,
     });
     let mut users: Vec<UserId> = users.collect();
@@ -112,25 +118,28 @@ async fn names(call: &Call, counted: &[Counted]) -> Result<HashMap<i64, String>,
 }
 
 /// Where nothing is limited: the calls of the current window as they were written down.
-async fn noted(call: &Call, own: &Own) -> Result<Vec<Window>, Turn> {
+async fn recorded_windows(
+    call: &RequestContext,
+    own: &OwnedApp,
+) -> Result<Vec<UsageWindow>, PageExit> {
     let (owner, id) = (own.person.user.id, own.app.id);
     let now = wall_time().ms();
     let from = Time::from_ms(now.saturating_sub(now.rem_euclid(WINDOW_MS)));
     let used = call
         .read(move |tx| portal::load_usage(tx, owner, id, from))
         .await;
-    let used = heard(call, &own.visit, used)?;
+    let used = outcome_or_page(call, &own.visit, used)?;
     let shown = used.calls.into_iter().filter_map(|calls| {
         let mut all = ENDPOINTS.iter().copied().flatten();
         let endpoint = all.find(|endpoint| endpoint.id == calls.operation)?;
-        let quarter = |windows: &[crate::endpoint::Window]| {
+        let quarter = |windows: &[crate::endpoint::RateWindow]| {
             let found = windows.iter().find(|window| window.seconds == 900);
             found.or(windows.first()).map(|window| window.calls)
         };
         let limit = quarter(endpoint.limits.app).or(quarter(endpoint.limits.user));
-        Some(Window {
-            operation: spelled(endpoint),
-            counts: "all calls".to_owned(),
+        Some(UsageWindow {
+            operation: operation_label(endpoint),
+            counted_for: "all calls".to_owned(),
             seconds: WINDOW_MS / 1000,
             used: u64::try_from(calls.calls).unwrap_or(0),
             limit: u64::from(limit.unwrap_or(0)),

@@ -1,8 +1,8 @@
 //! Uploads on their way from a request's body to media: received, looked at, swept away.
 
+mod cleanup;
+mod processing;
 mod receive;
-mod sweep;
-mod work;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,37 +14,37 @@ use media::{FileStore, FileStoreError};
 use store::Store;
 use tokio::sync::{Notify, Semaphore};
 
-pub(crate) use receive::{Incoming, Sent, is_legacy, receive};
+pub(crate) use receive::{IncomingFile, UploadForm, is_legacy, receive};
 
 /// Pictures that are decoded at the same time: each may take what its pixels take.
-const AT_ONCE: usize = 2;
+const MAX_CONCURRENT_DECODES: usize = 2;
 /// How often it is looked whether another node left work to do.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Where bodies are put before it is known what they are.
 const INCOMING: &str = "uploads/incoming";
 
 /// What turns uploads into media.
 #[derive(Clone)]
-pub struct Uploads {
+pub struct UploadProcessor {
     store: Arc<Store>,
     files: FileStore,
-    gate: Arc<Semaphore>,
+    decode_permits: Arc<Semaphore>,
     wake: Arc<Notify>,
 }
 
-impl std::fmt::Debug for Uploads {
+impl std::fmt::Debug for UploadProcessor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Uploads").field(&self.files).finish()
     }
 }
 
-impl Uploads {
+impl UploadProcessor {
     /// Over the files of a platform.
     pub fn new(store: Arc<Store>, files: FileStore) -> Self {
         Self {
             store,
             files,
-            gate: Arc::new(Semaphore::new(AT_ONCE)),
+            decode_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_DECODES)),
             wake: Arc::default(),
         }
     }
@@ -61,10 +61,10 @@ impl Uploads {
 
     /// Looks at uploads that wait, one after the other, until the signal to stop.
     pub async fn run(&self, shutdown: &Shutdown) {
-        self.take_up().await;
+        self.recover_unfinished().await;
         while !shutdown.is_triggered() {
             let worked = tokio::select! {
-                worked = self.next() => worked,
+                worked = self.process_next() => worked,
                 () = shutdown.wait() => return,
             };
             let more = worked.unwrap_or_else(|stop| {
@@ -74,7 +74,7 @@ impl Uploads {
             if !more {
                 tokio::select! {
                     () = self.wake.notified() => {}
-                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = tokio::time::sleep(POLL_INTERVAL) => {}
                     () = shutdown.wait() => return,
                 }
             }
@@ -82,7 +82,7 @@ impl Uploads {
     }
 
     /// What a process before this one left unfinished.
-    async fn take_up(&self) {
+    async fn recover_unfinished(&self) {
         if let Err(error) = self.files.remove_folder(INCOMING) {
             tracing::warn!(%error, "bodies that broke off could not be removed");
         }
@@ -96,24 +96,24 @@ impl Uploads {
         if let Err(stop) = taken.await {
             tracing::warn!(?stop, "unfinished uploads wait until they are free");
         }
-        if let Err(stop) = self.sweep().await {
+        if let Err(stop) = self.remove_expired().await {
             tracing::warn!(?stop, "old uploads were not removed; they are later");
         }
     }
 }
 
 /// Where the files of an upload are while it is one.
-fn folder(id: Id<marker::MediaMarker>) -> String {
+fn upload_folder(id: Id<marker::MediaMarker>) -> String {
     format!("uploads/{id}")
 }
 
 /// Where a segment of an upload is.
-pub(crate) fn segment(id: Id<marker::MediaMarker>, place: i64) -> String {
+pub(crate) fn segment_path(id: Id<marker::MediaMarker>, place: i64) -> String {
     format!("uploads/{id}/{place}")
 }
 
 /// The store of files failed: our doing, and perhaps over in a moment.
-pub(crate) fn broken(error: FileStoreError) -> Error {
+pub(crate) fn storage_unavailable(error: FileStoreError) -> Error {
     tracing::error!(%error, "files can be neither stored nor read");
     Refusal::Unavailable.into()
 }

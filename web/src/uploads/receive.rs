@@ -11,18 +11,19 @@ use media::{FileStore, MediaFormat, VIDEO_BYTES};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use serde_json::Value;
 
-use super::{INCOMING, broken};
-use crate::body::{self, ContentType};
-use crate::call::Call;
-use crate::endpoint::{Accent, Body};
+use super::{INCOMING, storage_unavailable};
+use crate::body::{self, BodyContentType};
+use crate::endpoint::{BodySpec, ErrorFormat};
+use crate::request_context::RequestContext;
 
 /// Bytes of a part that is no file.
-const TEXT: usize = 64 * 1024;
+const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// Bytes of a file inside base64, decoded or not.
-const ENCODED: usize = 16 * 1024 * 1024;
+const MAX_ENCODED_BYTES: usize = 16 * 1024 * 1024;
 /// Parts of a body.
-const PARTS: usize = 32;
-const EXPECTED: &str = "multipart/form-data, application/json or application/x-www-form-urlencoded";
+const MAX_PARTS: usize = 32;
+const EXPECTED_TYPES: &str =
+    "multipart/form-data, application/json or application/x-www-form-urlencoded";
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
@@ -31,7 +32,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// A file that came, where it lies for now.
 #[derive(Clone, Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct IncomingFile {
     /// Where.
     pub(crate) name: String,
     /// Bytes.
@@ -42,13 +43,13 @@ pub(crate) struct Incoming {
 
 /// What a request sent.
 #[derive(Debug, Default)]
-pub(crate) struct Sent {
+pub(crate) struct UploadForm {
     texts: Vec<(String, String)>,
     /// Its file.
-    pub(crate) media: Option<Incoming>,
+    pub(crate) media: Option<IncomingFile>,
 }
 
-impl Sent {
+impl UploadForm {
     /// A text, from the body or the query; none when it is empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         let found = self.texts.iter().find(|(known, _)| known == name);
@@ -59,15 +60,18 @@ impl Sent {
 }
 
 /// Reads what a request sends, however it is put.
-pub(crate) async fn receive(call: &mut Call, files: &FileStore) -> Result<Sent, Error> {
-    let mut sent = Sent::default();
-    if ContentType::of(&call.head().headers) == ContentType::Other {
-        parts(call, files, &mut sent).await?;
+pub(crate) async fn receive(
+    call: &mut RequestContext,
+    files: &FileStore,
+) -> Result<UploadForm, Error> {
+    let mut sent = UploadForm::default();
+    if BodyContentType::from_headers(&call.head().headers) == BodyContentType::Other {
+        read_parts(call, files, &mut sent).await?;
     } else {
-        members(call, files, &mut sent).await?;
+        read_json_members(call, files, &mut sent).await?;
     }
     for param in call.endpoint().params.iter().copied().flatten() {
-        let raw = call.raw(param.name);
+        let raw = call.raw_param(param.name);
         if !raw.is_empty() && sent.text(param.name).is_none() {
             sent.texts.push((param.name.to_owned(), raw.to_owned()));
         }
@@ -76,9 +80,13 @@ pub(crate) async fn receive(call: &mut Call, files: &FileStore) -> Result<Sent, 
 }
 
 /// JSON or a form, which has been read and checked.
-async fn members(call: &Call, files: &FileStore, sent: &mut Sent) -> Result<(), Error> {
+async fn read_json_members(
+    call: &RequestContext,
+    files: &FileStore,
+    sent: &mut UploadForm,
+) -> Result<(), Error> {
     let body = call.body();
-    for (name, value) in body.raw() {
+    for (name, value) in body.as_map() {
         if name == "media" || name == "media_data" {
             continue;
         }
@@ -103,18 +111,18 @@ async fn members(call: &Call, files: &FileStore, sent: &mut Sent) -> Result<(), 
             )
             .into());
         };
-        sent.media = Some(decoded(call, files, name, text.as_bytes()).await?);
+        sent.media = Some(store_base64(call, files, name, text.as_bytes()).await?);
     }
     Ok(())
 }
 
 /// A file in base64.
-async fn decoded(
-    call: &Call,
+async fn store_base64(
+    call: &RequestContext,
     files: &FileStore,
     name: &'static str,
     text: &[u8],
-) -> Result<Incoming, Error> {
+) -> Result<IncomingFile, Error> {
     let text: Vec<u8> = text
         .iter()
         .copied()
@@ -126,30 +134,34 @@ async fn decoded(
     if bytes.is_empty() {
         return Err(Refusal::missing_parameter(name).into());
     }
-    let incoming = Incoming {
-        name: passing(call)?,
+    let incoming = IncomingFile {
+        name: incoming_path(call)?,
         size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-        head: head_of(&bytes),
+        head: head_bytes(&bytes),
     };
     let put = files.put(&incoming.name, bytes).await;
-    put.map_err(broken)?;
+    put.map_err(storage_unavailable)?;
     Ok(incoming)
 }
 
-fn head_of(bytes: &[u8]) -> Bytes {
+fn head_bytes(bytes: &[u8]) -> Bytes {
     let head = bytes.get(..MediaFormat::HEAD_BYTES).unwrap_or(bytes);
     Bytes::copy_from_slice(head)
 }
 
-fn passing(call: &Call) -> Result<String, Fault> {
+fn incoming_path(call: &RequestContext) -> Result<String, Fault> {
     Ok(format!(
         "{INCOMING}/{}",
-        call.context().rng.random_token(24)?
+        call.store_context().rng.random_token(24)?
     ))
 }
 
 /// Parts, one after the other.
-async fn parts(call: &mut Call, files: &FileStore, sent: &mut Sent) -> Result<(), Error> {
+async fn read_parts(
+    call: &mut RequestContext,
+    files: &FileStore,
+    sent: &mut UploadForm,
+) -> Result<(), Error> {
     let head = call.head();
     let unsupported = |expected| Refusal::UnsupportedMediaType { expected };
     if head.headers.contains_key(CONTENT_ENCODING) {
@@ -160,7 +172,7 @@ async fn parts(call: &mut Call, files: &FileStore, sent: &mut Sent) -> Result<()
         .get(CONTENT_TYPE)
         .and_then(|kind| kind.to_str().ok());
     let boundary = multer::parse_boundary(kind.unwrap_or_default());
-    let boundary = boundary.map_err(|_| unsupported(EXPECTED))?;
+    let boundary = boundary.map_err(|_| unsupported(EXPECTED_TYPES))?;
     let stream = futures_util::stream::unfold(call.take_body(), |mut body| async {
         let next = body.next_chunk().await.transpose()?;
         Some((next, body))
@@ -169,45 +181,47 @@ async fn parts(call: &mut Call, files: &FileStore, sent: &mut Sent) -> Result<()
     let limits = Constraints::new().size_limit(limits);
     let mut form = Multipart::with_constraints(stream, boundary, limits);
     let mut count = 0;
-    while let Some(field) = form.next_field().await.map_err(unread)? {
+    while let Some(field) = form.next_field().await.map_err(multipart_refusal)? {
         count += 1;
-        if count > PARTS {
-            return Err(body::whole("The request body has too many parts.").into());
+        if count > MAX_PARTS {
+            return Err(body::invalid_body("The request body has too many parts.").into());
         }
-        part(call, files, sent, field).await?;
+        read_part(call, files, sent, field).await?;
     }
     Ok(())
 }
 
-async fn part(
-    call: &Call,
+async fn read_part(
+    call: &RequestContext,
     files: &FileStore,
-    sent: &mut Sent,
+    sent: &mut UploadForm,
     field: Field<'_>,
 ) -> Result<(), Error> {
     let name = field.name().unwrap_or_default().to_owned();
     let twice = sent.texts.iter().any(|(known, _)| *known == name);
     let second = sent.media.is_some() && (name == "media" || name == "media_data");
     if twice || second {
-        let shown = crate::params::shown(&name);
-        return Err(body::whole(format!("The part [{shown}] must not be included twice.")).into());
+        let shown = crate::params::truncate_for_echo(&name);
+        return Err(
+            body::invalid_body(format!("The part [{shown}] must not be included twice.")).into(),
+        );
     }
     match name.as_str() {
-        "media" => sent.media = Some(file(call, files, field).await?),
+        "media" => sent.media = Some(store_file_part(call, files, field).await?),
         "media_data" => {
-            let text = text(field, ENCODED).await?;
-            sent.media = Some(decoded(call, files, "media_data", &text).await?);
+            let text = read_text_part(field, MAX_ENCODED_BYTES).await?;
+            sent.media = Some(store_base64(call, files, "media_data", &text).await?);
         }
         _ if is_declared(call, &name) => {
-            let bytes = text(field, TEXT).await?;
+            let bytes = read_text_part(field, MAX_TEXT_BYTES).await?;
             let text = String::from_utf8(bytes.to_vec());
             let text = text.map_err(|_| Refusal::invalid_value(name.clone(), ""))?;
             sent.texts.push((name, text));
         }
         // The older interface passes over what it does not know.
-        _ if is_legacy(call) => drop(text(field, TEXT).await?),
+        _ if is_legacy(call) => drop(read_text_part(field, MAX_TEXT_BYTES).await?),
         _ => {
-            let shown = crate::params::shown(&name).into_owned();
+            let shown = crate::params::truncate_for_echo(&name).into_owned();
             let message = format!(
                 "$.{shown}: is not defined in the schema and the schema does not allow additional \
                  properties"
@@ -219,17 +233,24 @@ async fn part(
 }
 
 /// Whether a part is one of the operation's.
-fn is_declared(call: &Call, name: &str) -> bool {
-    let Body::Parts(members) = call.endpoint().body else {
+fn is_declared(call: &RequestContext, name: &str) -> bool {
+    let BodySpec::Multipart(members) = call.endpoint().body else {
         return false;
     };
     members.iter().any(|member| member.name.matches(name))
 }
 
 /// A file, written as it comes.
-async fn file(call: &Call, files: &FileStore, mut field: Field<'_>) -> Result<Incoming, Error> {
-    let name = passing(call)?;
-    let mut writing = files.start_write(&name).await.map_err(broken)?;
+async fn store_file_part(
+    call: &RequestContext,
+    files: &FileStore,
+    mut field: Field<'_>,
+) -> Result<IncomingFile, Error> {
+    let name = incoming_path(call)?;
+    let mut writing = files
+        .start_write(&name)
+        .await
+        .map_err(storage_unavailable)?;
     let mut head = BytesMut::new();
     loop {
         let chunk = match field.chunk().await {
@@ -237,28 +258,28 @@ async fn file(call: &Call, files: &FileStore, mut field: Field<'_>) -> Result<In
             Ok(None) => break,
             Err(error) => {
                 writing.abort().await;
-                return Err(unread(error).into());
+                return Err(multipart_refusal(error).into());
             }
         };
         let room = MediaFormat::HEAD_BYTES.saturating_sub(head.len());
         head.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
-        writing.append(&chunk).await.map_err(broken)?;
+        writing.append(&chunk).await.map_err(storage_unavailable)?;
     }
     if writing.bytes_written() == 0 {
         writing.abort().await;
         return Err(Refusal::missing_parameter("media").into());
     }
-    Ok(Incoming {
+    Ok(IncomingFile {
         name,
-        size: writing.finish().await.map_err(broken)?,
+        size: writing.finish().await.map_err(storage_unavailable)?,
         head: head.freeze(),
     })
 }
 
 /// A part that is at hand when it is used.
-async fn text(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {
+async fn read_text_part(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {
     let mut all = BytesMut::new();
-    while let Some(chunk) = field.chunk().await.map_err(unread)? {
+    while let Some(chunk) = field.chunk().await.map_err(multipart_refusal)? {
         if all.len().saturating_add(chunk.len()) > limit {
             return Err(Refusal::BodyTooLarge { limit }.into());
         }
@@ -268,7 +289,7 @@ async fn text(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {
 }
 
 /// Why a body could not be read.
-fn unread(error: multer::Error) -> Refusal {
+fn multipart_refusal(error: multer::Error) -> Refusal {
     if let multer::Error::StreamSizeExceeded { .. } = error {
         let limit = usize::try_from(VIDEO_BYTES).unwrap_or(usize::MAX);
         return Refusal::BodyTooLarge { limit };
@@ -278,10 +299,10 @@ fn unread(error: multer::Error) -> Refusal {
     {
         return Refusal::BodyTimeout;
     }
-    body::whole("The request body is not complete multipart/form-data.")
+    body::invalid_body("The request body is not complete multipart/form-data.")
 }
 
 /// Whether refusals are spoken as the older interface does.
-pub(crate) fn is_legacy(call: &Call) -> bool {
-    call.endpoint().accent == Accent::Legacy
+pub(crate) fn is_legacy(call: &RequestContext) -> bool {
+    call.endpoint().error_format == ErrorFormat::Legacy
 }

@@ -11,19 +11,19 @@ use serde_json::{Map, Value, json};
 use store::activity::{self as stored, ActivitySubscription};
 use store::posts::PageRange;
 
-use super::{span, streams};
+use super::{page_range, streams};
 use crate::body;
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 const TAG: VocabularyWord = VocabularyWord::same_in_both("tag");
 const WEBHOOK_ID: VocabularyWord = VocabularyWord::same_in_both("webhook_id");
 
 /// `POST /2/activity/subscriptions`.
-pub(crate) fn subscribe(call: Call) -> Pending {
+pub(crate) fn subscribe(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let asker = ActivitySubscriber::from_caller(call.caller()?);
-        let wish = wish(&call)?;
+        let asker = ActivitySubscriber::from_caller(call.require_caller()?);
+        let wish = parse_subscription(&call)?;
         check_keyword(&wish.keyword, asker.enterprise)?;
         let (made, total) = call
             .write(move |tx| {
@@ -31,31 +31,33 @@ pub(crate) fn subscribe(call: Call) -> Pending {
                 Ok((made, stored::count(tx, asker.app)?))
             })
             .await?;
-        changed(&call, &made, total)
+        respond_subscription(&call, &made, total)
     })
 }
 
-fn wish(call: &Call) -> Result<NewActivitySubscription, Error> {
+fn parse_subscription(call: &RequestContext) -> Result<NewActivitySubscription, Error> {
     let body = call.body();
-    let filter = body.object(VocabularyWord::same_in_both("filter"));
+    let filter = body.optional_object(VocabularyWord::same_in_both("filter"));
     let text = |name| {
-        let text = filter.and_then(|filter| filter.text_if(VocabularyWord::same_in_both(name)));
+        let text =
+            filter.and_then(|filter| filter.optional_text(VocabularyWord::same_in_both(name)));
         text.unwrap_or_default().to_owned()
     };
     Ok(NewActivitySubscription {
         event_type: body
-            .text(VocabularyWord::same_in_both("event_type"))?
+            .required_text(VocabularyWord::same_in_both("event_type"))?
             .to_owned(),
-        user_id: filter.and_then(|filter| filter.id_if(VocabularyWord::same_in_both("user_id"))),
+        user_id: filter
+            .and_then(|filter| filter.optional_id(VocabularyWord::same_in_both("user_id"))),
         keyword: text("keyword"),
         direction: text("direction"),
-        tag: body.text_if(TAG).unwrap_or_default().to_owned(),
-        webhook_id: webhook(body),
+        tag: body.optional_text(TAG).unwrap_or_default().to_owned(),
+        webhook_id: body_webhook_id(body),
     })
 }
 
-fn webhook(body: body::Members<'_>) -> Option<i64> {
-    body.id_if::<()>(WEBHOOK_ID).map(base::Id::get)
+fn body_webhook_id(body: body::BodyMembers<'_>) -> Option<i64> {
+    body.optional_id::<()>(WEBHOOK_ID).map(base::Id::get)
 }
 
 /// A keyword is read as a rule of the filtered stream is.
@@ -77,14 +79,14 @@ fn check_keyword(keyword: &str, enterprise: bool) -> Result<(), Refusal> {
 }
 
 /// `GET /2/activity/subscriptions`: newest first; on a user's behalf those that were made so.
-pub(crate) fn list(call: Call) -> Pending {
+pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let caller = call.caller()?;
+        let caller = call.require_caller()?;
         let (app, maker) = (caller.app_id, caller.user);
-        let page = call.page()?;
+        let page = call.page_request()?;
         let part = PageRange {
-            limit: page.fetch(),
-            ..span(&page, (0, i64::MAX))
+            limit: page.fetch_limit(),
+            ..page_range(&page, (0, i64::MAX))
         };
         let (found, total) = call
             .read(move |tx| {
@@ -92,42 +94,50 @@ pub(crate) fn list(call: Call) -> Pending {
                 Ok((found, stored::count(tx, app)?))
             })
             .await?;
-        let cut = page.cut(found, |one| one.id);
-        let mut meta = cut.tokens.meta(cut.rows.len());
+        let cut = page.slice_rows(found, |one| one.id);
+        let mut meta = cut.tokens.to_meta(cut.rows.len());
         meta.insert("total_subscriptions".to_owned(), json!(total));
-        let data: Vec<Value> = cut.rows.iter().map(shown).map(Value::Object).collect();
-        call.say_whole(&json!({ "data": data, "meta": meta }))
+        let data: Vec<Value> = cut
+            .rows
+            .iter()
+            .map(subscription_members)
+            .map(Value::Object)
+            .collect();
+        call.respond_json(&json!({ "data": data, "meta": meta }))
     })
 }
 
 /// `PUT /2/activity/subscriptions/{subscription_id}`.
-pub(crate) fn update(call: Call) -> Pending {
+pub(crate) fn update_subscription(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (
-            call.caller()?.app_id,
+            call.require_caller()?.app_id,
             call.path_id::<()>("subscription_id")?,
         );
         let body = call.body();
-        if body.raw().is_empty() {
+        if body.as_map().is_empty() {
             let message = "One of `tag` and `webhook_id` must be there";
             return Err(Refusal::invalid_parameter("tag", "", message).into());
         }
-        let (tag, webhook) = (body.text_if(TAG).map(str::to_owned), webhook(body));
+        let (tag, webhook) = (
+            body.optional_text(TAG).map(str::to_owned),
+            body_webhook_id(body),
+        );
         let (changed_now, total) = call
             .write(move |tx| {
                 let one = activity::update(tx, app, id.get(), tag.as_deref(), webhook)?;
                 Ok((one, stored::count(tx, app)?))
             })
             .await?;
-        changed(&call, &changed_now, total)
+        respond_subscription(&call, &changed_now, total)
     })
 }
 
 /// `DELETE /2/activity/subscriptions/{subscription_id}`.
-pub(crate) fn remove(call: Call) -> Pending {
+pub(crate) fn delete_subscription(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (
-            call.caller()?.app_id,
+            call.require_caller()?.app_id,
             call.path_id::<()>("subscription_id")?,
         );
         let total = call
@@ -136,7 +146,7 @@ pub(crate) fn remove(call: Call) -> Pending {
                 Ok(stored::count(tx, app)?)
             })
             .await?;
-        call.say_whole(&json!({
+        call.respond_json(&json!({
             "data": { "deleted": true },
             "meta": { "total_subscriptions": total },
         }))
@@ -144,9 +154,9 @@ pub(crate) fn remove(call: Call) -> Pending {
 }
 
 /// `DELETE /2/activity/subscriptions`: one after the other, whatever became of those before.
-pub(crate) fn remove_many(call: Call) -> Pending {
+pub(crate) fn delete_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, ids) = (call.caller()?.app_id, call.ids::<()>("ids"));
+        let (app, ids) = (call.require_caller()?.app_id, call.query_ids::<()>("ids"));
         let asked = ids.clone();
         let (gone, total) = call
             .write(move |tx| {
@@ -175,19 +185,26 @@ pub(crate) fn remove_many(call: Call) -> Pending {
         if let Some(members) = body.as_object_mut().filter(|_| !errors.is_empty()) {
             members.insert("errors".to_owned(), Value::Array(errors));
         }
-        call.say_whole(&body)
+        call.respond_json(&body)
     })
 }
 
 /// The subscription in both places where its readers look (contract §13, row 9).
-fn changed(call: &Call, one: &ActivitySubscription, total: i64) -> Result<Reply, Error> {
-    let mut data = shown(one);
-    data.insert("subscription".to_owned(), Value::Object(shown(one)));
+fn respond_subscription(
+    call: &RequestContext,
+    one: &ActivitySubscription,
+    total: i64,
+) -> Result<HttpReply, Error> {
+    let mut data = subscription_members(one);
+    data.insert(
+        "subscription".to_owned(),
+        Value::Object(subscription_members(one)),
+    );
     data.insert("total_subscriptions".to_owned(), json!(total));
-    call.say_whole(&json!({ "data": data, "meta": { "total_subscriptions": total } }))
+    call.respond_json(&json!({ "data": data, "meta": { "total_subscriptions": total } }))
 }
 
-fn shown(one: &ActivitySubscription) -> Map<String, Value> {
+fn subscription_members(one: &ActivitySubscription) -> Map<String, Value> {
     let text = |text: &str| (!text.is_empty()).then(|| json!(text));
     let filter = [
         (
@@ -200,17 +217,17 @@ fn shown(one: &ActivitySubscription) -> Map<String, Value> {
     let members = [
         ("subscription_id", text(&one.id.to_string())),
         ("event_type", text(&one.event_type)),
-        ("filter", Some(Value::Object(there(filter)))),
+        ("filter", Some(Value::Object(present_members(filter)))),
         ("tag", text(&one.tag)),
         ("webhook_id", one.webhook_id.map(|id| json!(id.to_string()))),
         ("created_at", text(&one.created_at.to_string())),
         ("updated_at", text(&one.updated_at.to_string())),
     ];
-    there(members)
+    present_members(members)
 }
 
 /// The members that are there.
-fn there<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<String, Value> {
+fn present_members<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<String, Value> {
     let members = members.into_iter();
     members
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
@@ -218,26 +235,26 @@ fn there<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<String, Val
 }
 
 /// Events that a self-serve app's connection carries in a second.
-const PACE: u32 = 250;
+const MAX_EVENTS_PER_SECOND: u32 = 250;
 /// `GET /2/activity/stream`.
-pub(crate) fn stream(call: Call) -> Pending {
+pub(crate) fn open_stream(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let asker = ActivitySubscriber::from_caller(call.caller()?);
-        let past = streams::past(&call, asker.enterprise)?;
+        let asker = ActivitySubscriber::from_caller(call.require_caller()?);
+        let past = streams::parse_replay(&call, asker.enterprise)?;
         let opening = ConnectionRequest {
             app: asker.app,
             endpoint: StreamEndpoint::Activity,
             partition: 1,
             replay: past.as_ref().is_some_and(|past| past.until.is_some()),
             max_connections: StreamEndpoint::Activity.max_connections(asker.enterprise),
-            max_per_second: (!asker.enterprise).then_some(PACE),
-            client: call.address(),
+            max_per_second: (!asker.enterprise).then_some(MAX_EVENTS_PER_SECOND),
+            client: call.client_address(),
         };
-        let session = call.hub().open(opening).await?;
+        let session = call.stream_hub().open(opening).await?;
         let feed = session.feed();
-        let home = call.home.events();
+        let home = call.state.event_context();
         let store = Arc::clone(call.store());
-        Ok(call.stream(match past {
+        Ok(call.respond_stream(match past {
             Some(past) => feed.after_backfill(events::replay_activity(store, session, home, past)),
             None => feed,
         }))

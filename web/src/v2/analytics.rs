@@ -6,18 +6,18 @@ use network::analytics::{self, AnalyticsWindow, EngagementCounts, PostAnalytics}
 use serde_json::{Map, Value, json};
 use view::ResponsePayload;
 
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 const HOUR_MS: i64 = 3_600_000;
 /// Spans of one post at most: four weeks of hours and more.
 const MOST_SPANS: i64 = 1_000;
 
 /// A figure's name in the interface, and where it is.
-type Named = (&'static str, fn(&EngagementCounts) -> i64);
+type NamedFigure = (&'static str, fn(&EngagementCounts) -> i64);
 
 /// What is counted.
-const FIGURES: [Named; 6] = [
+const FIGURES: [NamedFigure; 6] = [
     ("bookmarks", |figures| figures.bookmarks),
     ("engagements", EngagementCounts::total_engagements),
     ("likes", |figures| figures.likes),
@@ -27,35 +27,37 @@ const FIGURES: [Named; 6] = [
 ];
 
 /// `GET /2/posts/analytics`.
-pub(crate) fn of_posts(call: Call) -> Pending {
+pub(crate) fn get_post_analytics(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, window) = (call.user()?, window(&call)?);
-        let ids: Vec<PostId> = call.ids("ids");
+        let (user, window) = (call.require_user()?, parse_window(&call)?);
+        let ids: Vec<PostId> = call.query_ids("ids");
         let found =
             call.read(move |tx| Ok(analytics::load_post_analytics(tx, user, &ids, &window)?));
         let (counted, errors) = found.await?;
-        say(&call, &counted, errors, &window)
+        respond_metrics(&call, &counted, errors, &window)
     })
 }
 
-fn window(call: &Call) -> Result<AnalyticsWindow, Error> {
+fn parse_window(call: &RequestContext) -> Result<AnalyticsWindow, Error> {
     let missing = |name| Error::from(Refusal::missing_parameter(name));
     let start = call
-        .time("start_time")
+        .query_time("start_time")
         .ok_or_else(|| missing("start_time"))?;
-    let end = call.time("end_time").ok_or_else(|| missing("end_time"))?;
+    let end = call
+        .query_time("end_time")
+        .ok_or_else(|| missing("end_time"))?;
     if start >= end {
         return Err(super::timelines::wrong_order(call, "start_time", "end_time").into());
     }
     let whole = end.ms() - start.ms();
-    let length = match call.text("granularity") {
+    let length = match call.query_text("granularity") {
         Some("hourly") => HOUR_MS,
         Some("daily") => 24 * HOUR_MS,
         Some("weekly") => 7 * 24 * HOUR_MS,
         _ => whole,
     };
     if whole.div_euclid(length) > MOST_SPANS {
-        let value = call.raw("granularity");
+        let value = call.raw_param("granularity");
         let message = format!(
             "The `granularity` query parameter value [{value}] is not between 1 and {MOST_SPANS} \
              spans from `start_time` to `end_time`"
@@ -69,13 +71,13 @@ fn window(call: &Call) -> Result<AnalyticsWindow, Error> {
     })
 }
 
-fn say(
-    call: &Call,
+fn respond_metrics(
+    call: &RequestContext,
     counted: &[PostAnalytics],
     errors: Vec<Refusal>,
     window: &AnalyticsWindow,
-) -> Result<Reply, Error> {
-    let fields = call.texts("analytics.fields");
+) -> Result<HttpReply, Error> {
+    let fields = call.query_texts("analytics.fields");
     let asks = |name: &str| fields.iter().any(|field| field == name);
     let asks_none = !FIGURES.iter().any(|(name, _)| asks(name));
     let figures = |figures: &EngagementCounts| -> Map<String, Value> {
@@ -112,5 +114,5 @@ fn say(
         errors,
         ..ResponsePayload::default()
     };
-    call.answer(&answer)
+    call.respond(&answer)
 }

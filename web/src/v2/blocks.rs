@@ -5,16 +5,16 @@ use network::blocks;
 use serde_json::json;
 use store::graph::{self, RelationKind};
 
-use super::edges::{To, list};
 use super::follows::TARGET;
-use crate::call::Call;
-use crate::endpoint::Pending;
+use super::user_edges::{ListViewers, respond_user_list};
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// `GET /2/users/{id}/blocking`.
-pub(crate) fn blocking(call: Call) -> Pending {
+pub(crate) fn list_blocked(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let id = call.own("id")?;
-        list(&call, id, To::Readers, |tx, id, span| {
+        let id = call.require_own_user("id")?;
+        respond_user_list(&call, id, ListViewers::Readers, |tx, id, span| {
             graph::target_page(tx, RelationKind::Block, id, span)
         })
         .await
@@ -22,45 +22,45 @@ pub(crate) fn blocking(call: Call) -> Pending {
 }
 
 /// `POST /2/users/{id}/blocking`.
-pub(crate) fn block(call: Call) -> Pending {
+pub(crate) fn block(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let source = call.own("id")?;
-        let target: UserId = call.body().id(TARGET)?;
+        let source = call.require_own_user("id")?;
+        let target: UserId = call.body().required_id(TARGET)?;
         call.write(move |tx| blocks::block(tx, source, target))
             .await?;
-        call.say(json!({ "blocking": true }))
+        call.respond_data(json!({ "blocking": true }))
     })
 }
 
 /// `DELETE /2/users/{source_user_id}/blocking/{target_user_id}`.
-pub(crate) fn unblock(call: Call) -> Pending {
+pub(crate) fn unblock(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let source = call.own("source_user_id")?;
+        let source = call.require_own_user("source_user_id")?;
         let target: UserId = call.path_id("target_user_id")?;
         call.write(move |tx| Ok(blocks::unblock(tx, source, target)?))
             .await?;
-        call.say(json!({ "blocking": false }))
+        call.respond_data(json!({ "blocking": false }))
     })
 }
 
 /// `POST /2/users/{id}/dm/block`.
-pub(crate) fn block_messages(call: Call) -> Pending {
+pub(crate) fn block_messages(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let source = call.user()?;
+        let source = call.require_user()?;
         let target: UserId = call.path_id("id")?;
         call.write(move |tx| blocks::block_messages(tx, source, target))
             .await?;
-        call.say(json!({ "blocked": true }))
+        call.respond_data(json!({ "blocked": true }))
     })
 }
 
 /// `POST /2/users/{id}/dm/unblock`.
-pub(crate) fn unblock_messages(call: Call) -> Pending {
+pub(crate) fn unblock_messages(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let source = call.user()?;
+        let source = call.require_user()?;
         let target: UserId = call.path_id("id")?;
         call.write(move |tx| blocks::unblock_messages(tx, source, target))
             .await?;
-        call.say(json!({ "blocked": false }))
+        call.respond_data(json!({ "blocked": false }))
     })
 }

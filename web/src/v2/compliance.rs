@@ -15,65 +15,65 @@ use store::compliance::ComplianceJob;
 use view::{ComplianceJobSummary, ObjectKind, ResponsePayload};
 
 use crate::body;
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::reply::Reply;
+use crate::endpoint::HandlerFuture;
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 const TYPE: VocabularyWord = VocabularyWord::same_in_both("type");
 const NAME: VocabularyWord = VocabularyWord::same_in_both("name");
 const RESUMABLE: VocabularyWord = VocabularyWord::same_in_both("resumable");
 /// Bytes of a list of ids: about eight hundred thousand of them.
-const IDS_BYTES: usize = 16 * 1024 * 1024;
+const MAX_IDS_BYTES: usize = 16 * 1024 * 1024;
 /// How long they may take.
-const IDS_TIME: Duration = Duration::from_mins(2);
-const LINES: HeaderValue = HeaderValue::from_static("application/x-ndjson; charset=utf-8");
+const IDS_TIMEOUT: Duration = Duration::from_mins(2);
+const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson; charset=utf-8");
 
 /// `POST /2/compliance/jobs`.
-pub(crate) fn create(call: Call) -> Pending {
+pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, body) = (call.caller()?.app_id, call.body());
+        let (app, body) = (call.require_caller()?.app_id, call.body());
         let new = NewComplianceJob {
-            kind: body.text(TYPE)?.to_owned(),
-            name: body.text_if(NAME).unwrap_or_default().to_owned(),
-            resumable: body.bool_if(RESUMABLE).unwrap_or(false),
+            kind: body.required_text(TYPE)?.to_owned(),
+            name: body.optional_text(NAME).unwrap_or_default().to_owned(),
+            resumable: body.optional_bool(RESUMABLE).unwrap_or(false),
         };
         let job = call
             .write(move |tx| compliance::create(tx, app, &new))
             .await?;
-        one(&call, job)
+        respond_job(&call, job)
     })
 }
 
 /// `GET /2/compliance/jobs`.
-pub(crate) fn list(call: Call) -> Pending {
+pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let app = call.caller()?.app_id;
-        let kind = call.text("type").unwrap_or_default().to_owned();
-        let status = call.text("status").map(str::to_owned);
+        let app = call.require_caller()?.app_id;
+        let kind = call.query_text("type").unwrap_or_default().to_owned();
+        let status = call.query_text("status").map(str::to_owned);
         let found = call
             .read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?))
             .await?;
         let jobs: Vec<ComplianceJobSummary> =
-            found.into_iter().map(|job| shown(&call, job)).collect();
-        let wants = call.wants(ObjectKind::ComplianceJob);
-        let answer = view::render_compliance_jobs(&jobs, &wants, call.spoken());
+            found.into_iter().map(|job| job_view(&call, job)).collect();
+        let wants = call.field_selection(ObjectKind::ComplianceJob);
+        let answer = view::render_compliance_jobs(&jobs, &wants, call.answer_vocabulary());
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(answer.count));
-        call.answer_with(&answer, Some(meta))
+        call.respond_with_meta(&answer, Some(meta))
     })
 }
 
 /// `GET /2/compliance/jobs/{id}`.
-pub(crate) fn by_id(call: Call) -> Pending {
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let app = call.caller()?.app_id;
+        let app = call.require_caller()?.app_id;
         let id = call.path_id::<()>("id")?.get();
         let found = call
             .read(move |tx| Ok(compliance::find(tx, app, id)?))
             .await?;
         match found {
-            Some(job) => one(&call, job),
-            None => call.answer(&ResponsePayload {
+            Some(job) => respond_job(&call, job),
+            None => call.respond(&ResponsePayload {
                 errors: vec![Refusal::NotFound(ResourceRef::new(
                     "compliance_job",
                     "id",
@@ -85,17 +85,17 @@ pub(crate) fn by_id(call: Call) -> Pending {
     })
 }
 
-fn one(call: &Call, job: ComplianceJob) -> Result<Reply, Error> {
-    let wants = call.wants(ObjectKind::ComplianceJob);
-    call.answer(&view::render_compliance_job(
-        &shown(call, job),
+fn respond_job(call: &RequestContext, job: ComplianceJob) -> Result<HttpReply, Error> {
+    let wants = call.field_selection(ObjectKind::ComplianceJob);
+    call.respond(&view::render_compliance_job(
+        &job_view(call, job),
         &wants,
-        call.spoken(),
+        call.answer_vocabulary(),
     ))
 }
 
-fn shown(call: &Call, job: ComplianceJob) -> ComplianceJobSummary {
-    let site = call.home.site;
+fn job_view(call: &RequestContext, job: ComplianceJob) -> ComplianceJobSummary {
+    let site = call.state.site_url;
     ComplianceJobSummary {
         status: compliance::status(&job, call.now()),
         upload_url: format!("{site}/compliance/uploads/{}", job.upload_token),
@@ -106,7 +106,7 @@ fn shown(call: &Call, job: ComplianceJob) -> ComplianceJobSummary {
 
 /// `PUT /compliance/uploads/{token}`: one id a line. All are taken or none, so that an upload which
 /// broke off is done again.
-pub(crate) fn upload(mut call: Call) -> Pending {
+pub(crate) fn upload_ids(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
         let asked = token.clone();
@@ -117,22 +117,27 @@ pub(crate) fn upload(mut call: Call) -> Pending {
             let expected = "without a Content-Encoding";
             return Err(Refusal::UnsupportedMediaType { expected }.into());
         }
-        let text = call.take_body().collect_bytes(IDS_BYTES, IDS_TIME).await;
+        let text = call
+            .take_body()
+            .collect_bytes(MAX_IDS_BYTES, IDS_TIMEOUT)
+            .await;
         let text = text.map_err(|error| match error {
-            BodyError::TooLarge => Refusal::BodyTooLarge { limit: IDS_BYTES },
+            BodyError::TooLarge => Refusal::BodyTooLarge {
+                limit: MAX_IDS_BYTES,
+            },
             BodyError::TimedOut => Refusal::BodyTimeout,
-            BodyError::Broken => body::whole("The request body broke off."),
+            BodyError::Broken => body::invalid_body("The request body broke off."),
         })?;
-        let ids = Arc::new(ids(&text)?);
+        let ids = Arc::new(parse_ids(&text)?);
         call.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
             .await?;
-        Ok(Reply::empty(200))
+        Ok(HttpReply::empty(200))
     })
 }
 
-fn ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
+fn parse_ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
     let text = std::str::from_utf8(text);
-    let text = text.map_err(|_| body::whole("The request body is no text."))?;
+    let text = text.map_err(|_| body::invalid_body("The request body is no text."))?;
     let mut ids = Vec::new();
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         let line = line.trim();
@@ -142,18 +147,20 @@ fn ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
         let id = Id::<()>::parse(line).map(Id::get);
         let bad = || {
             let shown: String = line.chars().take(40).collect();
-            body::whole(format!("Line {number} is not an id: [{shown}]"))
+            body::invalid_body(format!("Line {number} is not an id: [{shown}]"))
         };
         ids.push(id.ok_or_else(bad)?);
     }
     if ids.is_empty() {
-        return Err(body::whole("The request body must have one id a line."));
+        return Err(body::invalid_body(
+            "The request body must have one id a line.",
+        ));
     }
     Ok(ids)
 }
 
 /// `GET /compliance/results/{token}`: one JSON object a line.
-pub(crate) fn download(call: Call) -> Pending {
+pub(crate) fn download_results(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
         let job = call
@@ -171,6 +178,6 @@ pub(crate) fn download(call: Call) -> Pending {
                 Err(_) => Some((Err(BodyError::Broken), (store, job, i64::MAX))),
             }
         });
-        Ok(Reply::stream(LINES, Body::stream(parts)))
+        Ok(HttpReply::stream(NDJSON, Body::stream(parts)))
     })
 }

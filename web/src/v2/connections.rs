@@ -7,27 +7,27 @@ use serde_json::{Value, json};
 use store::connections::{self as stored, StreamConnection, StreamConnectionFilter};
 use view::{ConnectionSummary, ObjectKind};
 
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 /// `GET /2/connections`: newest first.
-pub(crate) fn list(call: Call) -> Pending {
+pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, page) = (call.caller()?.app_id, call.page()?);
+        let (app, page) = (call.require_caller()?.app_id, call.page_request()?);
         // What has just ended is shown as ended.
-        call.hub().record_ended().await?;
-        let (above, below) = page.falling();
+        call.stream_hub().record_ended().await?;
+        let (above, below) = page.descending_bounds();
         let filter = StreamConnectionFilter {
-            open: match call.text("status") {
+            open: match call.query_text("status") {
                 Some("all") => None,
                 Some("inactive") => Some(false),
                 _ => Some(true),
             },
-            endpoints: call.texts("endpoints").join(","),
+            endpoints: call.query_texts("endpoints").join(","),
             above,
             below,
             ascending: page.is_backward(),
-            limit: page.fetch(),
+            limit: page.fetch_limit(),
         };
         let backward = page.is_backward();
         let mut found = call
@@ -36,15 +36,15 @@ pub(crate) fn list(call: Call) -> Pending {
         if backward {
             found.reverse();
         }
-        let cut = page.cut(found, |row| row.id);
-        let shown: Vec<ConnectionSummary> = cut.rows.into_iter().map(shown).collect();
-        let wants = call.wants(ObjectKind::Connection);
-        let answer = view::render_connections(&shown, &wants, call.spoken());
-        call.answer_page(&answer, &cut.tokens)
+        let cut = page.slice_rows(found, |row| row.id);
+        let shown: Vec<ConnectionSummary> = cut.rows.into_iter().map(connection_view).collect();
+        let wants = call.field_selection(ObjectKind::Connection);
+        let answer = view::render_connections(&shown, &wants, call.answer_vocabulary());
+        call.respond_page(&answer, &cut.tokens)
     })
 }
 
-fn shown(row: StreamConnection) -> ConnectionSummary {
+fn connection_view(row: StreamConnection) -> ConnectionSummary {
     ConnectionSummary {
         uuid: row.uuid,
         endpoint: row.endpoint,
@@ -56,38 +56,43 @@ fn shown(row: StreamConnection) -> ConnectionSummary {
 }
 
 /// `DELETE /2/connections/all`.
-pub(crate) fn end_all(call: Call) -> Pending {
-    Box::pin(async move { end(&call, ConnectionSelector::All).await })
+pub(crate) fn close_all(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { close_matching(&call, ConnectionSelector::All).await })
 }
 
 /// `DELETE /2/connections/{endpoint_id}`.
-pub(crate) fn end_endpoint(call: Call) -> Pending {
+pub(crate) fn close_endpoint(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("endpoint_id")?.to_owned();
-        end(&call, ConnectionSelector::Endpoint(name)).await
+        close_matching(&call, ConnectionSelector::Endpoint(name)).await
     })
 }
 
 /// `DELETE /2/connections`: those that the body names.
-pub(crate) fn end_named(call: Call) -> Pending {
+pub(crate) fn close_listed(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let uuids = call.body().texts(VocabularyWord::same_in_both("uuids"));
+        let uuids = call
+            .body()
+            .text_array(VocabularyWord::same_in_both("uuids"));
         let uuids: Vec<String> = uuids.map(str::to_owned).collect();
-        end(&call, ConnectionSelector::Named(uuids)).await
+        close_matching(&call, ConnectionSelector::Named(uuids)).await
     })
 }
 
-async fn end(call: &Call, which: ConnectionSelector) -> Result<Reply, Error> {
-    let app = call.caller()?.app_id;
+async fn close_matching(
+    call: &RequestContext,
+    which: ConnectionSelector,
+) -> Result<HttpReply, Error> {
+    let app = call.require_caller()?.app_id;
     // One that has just ended by itself is not ended once more.
-    call.hub().record_ended().await?;
+    call.stream_hub().record_ended().await?;
     let why = DisconnectReason::Killed;
     let ended = call
         .write(move |tx| Ok(acts::terminate(tx, app, &which, why.name())?))
         .await?;
     // Those of other nodes learn it from the log.
     let is_meant = |uuid: &str| ended.iter().any(|one| one.uuid == uuid);
-    let held = call.hub().sessions(|session| session.app() == app);
+    let held = call.stream_hub().sessions(|session| session.app() == app);
     for session in held.iter().filter(|session| is_meant(session.uuid())) {
         session.end(why);
     }
@@ -99,7 +104,7 @@ async fn end(call: &Call, which: ConnectionSelector) -> Result<Reply, Error> {
         })
         .collect();
     let failed = ended.iter().filter(|one| one.failure.is_some()).count();
-    call.say(json!({
+    call.respond_data(json!({
         "successful_kills": ended.len() - failed,
         "failed_kills": failed,
         "results": results,

@@ -5,21 +5,21 @@ use network::follows as rules;
 use serde_json::json;
 use store::follows;
 
-use super::edges::{To, list};
-use crate::call::Call;
-use crate::endpoint::Pending;
+use super::user_edges::{ListViewers, respond_user_list};
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// The user that a body names.
 pub(super) const TARGET: VocabularyWord = VocabularyWord::same_in_both("target_user_id");
 
 /// `POST /2/users/{id}/following`.
-pub(crate) fn follow(call: Call) -> Pending {
+pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let source = call.own("id")?;
-        let target: UserId = call.body().id(TARGET)?;
+        let source = call.require_own_user("id")?;
+        let target: UserId = call.body().required_id(TARGET)?;
         let done = call.write(move |tx| rules::follow(tx, source, target));
         let standing = done.await?;
-        call.say(json!({
+        call.respond_data(json!({
             "following": standing.following,
             "pending_follow": standing.pending,
         }))
@@ -27,28 +27,28 @@ pub(crate) fn follow(call: Call) -> Pending {
 }
 
 /// `DELETE /2/users/{source_user_id}/following/{target_user_id}`.
-pub(crate) fn unfollow(call: Call) -> Pending {
+pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let source = call.own("source_user_id")?;
+        let source = call.require_own_user("source_user_id")?;
         let target: UserId = call.path_id("target_user_id")?;
         call.write(move |tx| Ok(rules::unfollow(tx, source, target)?))
             .await?;
-        call.say(json!({ "following": false }))
+        call.respond_data(json!({ "following": false }))
     })
 }
 
 /// `GET /2/users/{id}/followers`.
-pub(crate) fn followers(call: Call) -> Pending {
+pub(crate) fn list_followers(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
-        list(&call, id, To::Readers, follows::follower_page).await
+        respond_user_list(&call, id, ListViewers::Readers, follows::follower_page).await
     })
 }
 
 /// `GET /2/users/{id}/following`.
-pub(crate) fn following(call: Call) -> Pending {
+pub(crate) fn list_following(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
-        list(&call, id, To::Readers, follows::following_page).await
+        respond_user_list(&call, id, ListViewers::Readers, follows::following_page).await
     })
 }

@@ -14,18 +14,22 @@ use store::posts::PageRange;
 use store::{Tx, users};
 use view::{LookupKeys, ObjectKind, ResponsePayload};
 
-use super::{edges, neighbours, span, wants_users};
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
-use crate::page::{Page, Tokens};
+use super::{neighbour_tokens, page_range, user_edges, user_field_selection};
+use crate::endpoint::HandlerFuture;
+use crate::pagination::{PageRequest, PageTokens};
+use crate::request_context::{HttpReply, RequestContext};
 
 const LIST_ID: VocabularyWord = VocabularyWord::same_in_both("list_id");
 
 /// `GET /2/lists/{id}`.
-pub(crate) fn by_id(call: Call) -> Pending {
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let id = list_id(&call, "id")?;
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::List), call.spoken());
+        let id = path_list_id(&call, "id")?;
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::List),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
             let asked = LookupKeys {
@@ -34,144 +38,160 @@ pub(crate) fn by_id(call: Call) -> Pending {
             };
             Ok(view::render_list(tx, viewer, found, &wants, spoken, asked)?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
 /// `POST /2/lists`.
-pub(crate) fn create(call: Call) -> Pending {
+pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, body) = (call.user()?, call.body());
+        let (user, body) = (call.require_user()?, call.body());
         let new = NewList {
-            name: body.text(VocabularyWord::same_in_both("name"))?.to_owned(),
-            description: text(&call, "description").unwrap_or_default(),
+            name: body
+                .required_text(VocabularyWord::same_in_both("name"))?
+                .to_owned(),
+            description: body_text(&call, "description").unwrap_or_default(),
             private: body
-                .bool_if(VocabularyWord::same_in_both("private"))
+                .optional_bool(VocabularyWord::same_in_both("private"))
                 .unwrap_or(false),
         };
         let made = call.write(move |tx| lists::create(tx, user, &new)).await?;
-        call.say(json!({ "id": made.id.to_string(), "name": made.name }))
+        call.respond_data(json!({ "id": made.id.to_string(), "name": made.name }))
     })
 }
 
 /// `PUT /2/lists/{id}`.
-pub(crate) fn update(call: Call) -> Pending {
+pub(crate) fn update(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, id) = (call.user()?, list_id(&call, "id")?);
+        let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
         let change = ListChanges {
-            name: text(&call, "name"),
-            description: text(&call, "description"),
-            private: call.body().bool_if(VocabularyWord::same_in_both("private")),
+            name: body_text(&call, "name"),
+            description: body_text(&call, "description"),
+            private: call
+                .body()
+                .optional_bool(VocabularyWord::same_in_both("private")),
         };
-        if call.body().raw().is_empty() {
+        if call.body().as_map().is_empty() {
             let message = "One of `name`, `description` and `private` must be there";
             return Err(Refusal::invalid_parameter("name", "", message).into());
         }
         call.write(move |tx| lists::update(tx, user, id, &change).map(drop))
             .await?;
-        call.say(json!({ "updated": true }))
+        call.respond_data(json!({ "updated": true }))
     })
 }
 
 /// `DELETE /2/lists/{id}`.
-pub(crate) fn delete(call: Call) -> Pending {
+pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, id) = (call.user()?, list_id(&call, "id")?);
+        let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
         call.write(move |tx| lists::delete(tx, user, id)).await?;
-        call.say(json!({ "deleted": true }))
+        call.respond_data(json!({ "deleted": true }))
     })
 }
 
 /// `POST /2/lists/{id}/members`.
-pub(crate) fn add_member(call: Call) -> Pending {
+pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (owner, id) = (call.user()?, list_id(&call, "id")?);
-        let user = call.body().id(VocabularyWord::same_in_both("user_id"))?;
+        let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
+        let user = call
+            .body()
+            .required_id(VocabularyWord::same_in_both("user_id"))?;
         call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop))
             .await?;
-        call.say(json!({ "is_member": true }))
+        call.respond_data(json!({ "is_member": true }))
     })
 }
 
 /// `DELETE /2/lists/{id}/members/{user_id}`.
-pub(crate) fn remove_member(call: Call) -> Pending {
+pub(crate) fn remove_member(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (owner, id) = (call.user()?, list_id(&call, "id")?);
+        let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
         let user = call.path_id("user_id")?;
         call.write(move |tx| lists::remove_member(tx, owner, id, user).map(drop))
             .await?;
-        call.say(json!({ "is_member": false }))
+        call.respond_data(json!({ "is_member": false }))
     })
 }
 
 /// `POST /2/users/{id}/followed_lists`.
-pub(crate) fn follow(call: Call) -> Pending {
+pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, list) = (call.own("id")?, in_body(&call)?);
+        let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
         call.write(move |tx| lists::follow(tx, user, list).map(drop))
             .await?;
-        call.say(json!({ "following": true }))
+        call.respond_data(json!({ "following": true }))
     })
 }
 
 /// `DELETE /2/users/{id}/followed_lists/{list_id}`.
-pub(crate) fn unfollow(call: Call) -> Pending {
+pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, list) = (call.own("id")?, list_id(&call, "list_id")?);
+        let (user, list) = (
+            call.require_own_user("id")?,
+            path_list_id(&call, "list_id")?,
+        );
         call.write(move |tx| lists::unfollow(tx, user, list).map(drop))
             .await?;
-        call.say(json!({ "following": false }))
+        call.respond_data(json!({ "following": false }))
     })
 }
 
 /// `POST /2/users/{id}/pinned_lists`.
-pub(crate) fn pin(call: Call) -> Pending {
+pub(crate) fn pin(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, list) = (call.own("id")?, in_body(&call)?);
+        let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
         call.write(move |tx| lists::pin(tx, user, list).map(drop))
             .await?;
-        call.say(json!({ "pinned": true }))
+        call.respond_data(json!({ "pinned": true }))
     })
 }
 
 /// `DELETE /2/users/{id}/pinned_lists/{list_id}`.
-pub(crate) fn unpin(call: Call) -> Pending {
+pub(crate) fn unpin(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, list) = (call.own("id")?, list_id(&call, "list_id")?);
+        let (user, list) = (
+            call.require_own_user("id")?,
+            path_list_id(&call, "list_id")?,
+        );
         call.write(move |tx| lists::unpin(tx, user, list).map(drop))
             .await?;
-        call.say(json!({ "pinned": false }))
+        call.respond_data(json!({ "pinned": false }))
     })
 }
 
 /// `GET /2/users/{id}/pinned_lists`.
-pub(crate) fn pinned(call: Call) -> Pending {
+pub(crate) fn list_pinned(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let user = call.own("id")?;
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::List), call.spoken());
+        let user = call.require_own_user("id")?;
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::List),
+            call.answer_vocabulary(),
+        );
         let read = call.read(move |tx| {
             let ids = stored::list_pinned(tx, user)?;
-            let page = in_order(&ids, stored::find_by_ids(tx, &ids)?);
+            let page = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);
             Ok(view::render_lists(tx, viewer, &page, &wants, spoken)?)
         });
-        call.answer_page(&read.await?, &Tokens::default())
+        call.respond_page(&read.await?, &PageTokens::default())
     })
 }
 
 /// `GET /2/lists/{id}/members`.
-pub(crate) fn members(call: Call) -> Pending {
-    Box::pin(async move { people(&call, stored::member_page).await })
+pub(crate) fn list_members(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { respond_users(&call, stored::member_page).await })
 }
 
 /// `GET /2/lists/{id}/followers`.
-pub(crate) fn followers(call: Call) -> Pending {
-    Box::pin(async move { people(&call, stored::follower_page).await })
+pub(crate) fn list_followers(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { respond_users(&call, stored::follower_page).await })
 }
 
 /// `GET /2/users/{id}/owned_lists`.
-pub(crate) fn owned(call: Call) -> Pending {
+pub(crate) fn list_owned(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        of_user_page(&call, |tx, viewer, owner, span| {
+        respond_user_lists(&call, |tx, viewer, owner, span| {
             let lists = stored::page_by_owner(tx, owner, viewer.user == Some(owner), span)?;
             Ok(lists.into_iter().map(|list| (list.id, list)).collect())
         })
@@ -180,38 +200,42 @@ pub(crate) fn owned(call: Call) -> Pending {
 }
 
 /// `GET /2/users/{id}/list_memberships`.
-pub(crate) fn memberships(call: Call) -> Pending {
+pub(crate) fn list_memberships(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        of_user_page(&call, |tx, viewer, user, span| {
+        respond_user_lists(&call, |tx, viewer, user, span| {
             let found = stored::membership_page(tx, user, viewer.user, span)?;
-            with_lists(tx, &found)
+            load_keyed_lists(tx, &found)
         })
         .await
     })
 }
 
 /// `GET /2/users/{id}/followed_lists`.
-pub(crate) fn followed(call: Call) -> Pending {
+pub(crate) fn list_followed(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        of_user_page(&call, |tx, _, user, span| {
+        respond_user_lists(&call, |tx, _, user, span| {
             let found = stored::followed_page(tx, user, span)?;
-            with_lists(tx, &found)
+            load_keyed_lists(tx, &found)
         })
         .await
     })
 }
 
 /// `GET /2/lists/{id}/posts`.
-pub(crate) fn posts(call: Call) -> Pending {
+pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let id = list_id(&call, "id")?;
-        let page = call.page()?;
-        let asked = span(&page, (0, i64::MAX));
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
-        let homes = Arc::clone(&call.home.homes);
+        let id = path_list_id(&call, "id")?;
+        let page = call.page_request()?;
+        let asked = page_range(&page, (0, i64::MAX));
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Post),
+            call.answer_vocabulary(),
+        );
+        let homes = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
             let Some(list) = lists::find_visible(tx, viewer, id)? else {
-                return Ok((no_list(id), None, false));
+                return Ok((list_not_found(id), None, false));
             };
             let found = timelines::load_list_page(tx, &homes, &list, &asked)?;
             let ends = found.scanned_range;
@@ -221,32 +245,32 @@ pub(crate) fn posts(call: Call) -> Pending {
         });
         let (found, looked_at, more) = read.await?;
         if looked_at.is_none() && !found.errors.is_empty() {
-            return call.answer(&found);
+            return call.respond(&found);
         }
-        call.answer_page(&found, &neighbours(&page, looked_at, more))
+        call.respond_page(&found, &neighbour_tokens(&page, looked_at, more))
     })
 }
 
-fn list_id(call: &Call, name: &str) -> Result<i64, Error> {
+fn path_list_id(call: &RequestContext, name: &str) -> Result<i64, Error> {
     call.path_id::<()>(name).map(base::Id::get)
 }
 
-fn in_body(call: &Call) -> Result<i64, Error> {
-    call.body().id::<()>(LIST_ID).map(base::Id::get)
+fn body_list_id(call: &RequestContext) -> Result<i64, Error> {
+    call.body().required_id::<()>(LIST_ID).map(base::Id::get)
 }
 
-fn text(call: &Call, name: &'static str) -> Option<String> {
+fn body_text(call: &RequestContext, name: &'static str) -> Option<String> {
     call.body()
-        .text_if(VocabularyWord::same_in_both(name))
+        .optional_text(VocabularyWord::same_in_both(name))
         .map(str::to_owned)
 }
 
 /// The answer where a list is not there for the caller.
-fn no_list(id: i64) -> ResponsePayload {
-    nothing(Refusal::NotFound(ResourceRef::new("list", "id", id)))
+fn list_not_found(id: i64) -> ResponsePayload {
+    refusal_answer(Refusal::NotFound(ResourceRef::new("list", "id", id)))
 }
 
-fn nothing(why: Refusal) -> ResponsePayload {
+fn refusal_answer(why: Refusal) -> ResponsePayload {
     ResponsePayload {
         errors: vec![why],
         ..ResponsePayload::default()
@@ -254,70 +278,85 @@ fn nothing(why: Refusal) -> ResponsePayload {
 }
 
 /// The part of a collection that a page is, with one row more than it holds.
-fn one_more(page: &Page) -> PageRange {
+fn page_range_plus_one(page: &PageRequest) -> PageRange {
     PageRange {
-        limit: page.fetch(),
-        ..span(page, (0, i64::MAX))
+        limit: page.fetch_limit(),
+        ..page_range(page, (0, i64::MAX))
     }
 }
 
 /// Those who are something to a list, latest first.
-async fn people(
-    call: &Call,
+async fn respond_users(
+    call: &RequestContext,
     read: fn(&mut Tx<'_>, i64, &PageRange) -> Result<Vec<UserEdge>, Fault>,
-) -> Result<Reply, Error> {
-    let (id, page) = (list_id(call, "id")?, call.page()?);
-    let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
+) -> Result<HttpReply, Error> {
+    let (id, page) = (path_list_id(call, "id")?, call.page_request()?);
+    let (viewer, wants, spoken) = (
+        call.viewer(),
+        user_field_selection(call)?,
+        call.answer_vocabulary(),
+    );
     let found = call.read(move |tx| {
         if lists::find_visible(tx, viewer, id)?.is_none() {
-            return Ok((no_list(id), None));
+            return Ok((list_not_found(id), None));
         }
-        let cut = page.cut(read(tx, id, &one_more(&page))?, |edge| edge.1);
-        let people = edges::people(tx, &cut.rows)?;
+        let cut = page.slice_rows(read(tx, id, &page_range_plus_one(&page))?, |edge| edge.1);
+        let people = user_edges::load_users(tx, &cut.rows)?;
         let answer = view::render_users(tx, viewer, people, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
     });
-    say(call, found.await?)
+    respond(call, found.await?)
 }
 
-fn say(call: &Call, (answer, tokens): (ResponsePayload, Option<Tokens>)) -> Result<Reply, Error> {
+fn respond(
+    call: &RequestContext,
+    (answer, tokens): (ResponsePayload, Option<PageTokens>),
+) -> Result<HttpReply, Error> {
     match tokens {
-        Some(tokens) => call.answer_page(&answer, &tokens),
-        None => call.answer(&answer),
+        Some(tokens) => call.respond_page(&answer, &tokens),
+        None => call.respond(&answer),
     }
 }
 
-type Keyed = Vec<(i64, List)>;
+type KeyedLists = Vec<(i64, List)>;
 
 /// The lists that are something to a user, latest first, each with what it is ordered by.
-async fn of_user_page(
-    call: &Call,
-    read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<Keyed, Fault>,
-) -> Result<Reply, Error> {
-    let (id, page): (UserId, Page) = (call.path_id("id")?, call.page()?);
-    let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::List), call.spoken());
+async fn respond_user_lists(
+    call: &RequestContext,
+    read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<KeyedLists, Fault>,
+) -> Result<HttpReply, Error> {
+    let (id, page): (UserId, PageRequest) = (call.path_id("id")?, call.page_request()?);
+    let (viewer, wants, spoken) = (
+        call.viewer(),
+        call.field_selection(ObjectKind::List),
+        call.answer_vocabulary(),
+    );
     let found = call.read(move |tx| {
         let user = users::find_by_id(tx, id)?;
         let subject = ResourceRef::new("user", "id", id);
         match user.map_or(Visibility::Missing, |user| profile_visibility(&user)) {
             Visibility::Visible => {}
-            Visibility::Suspended => return Ok((nothing(Refusal::Suspended(subject)), None)),
+            Visibility::Suspended => {
+                return Ok((refusal_answer(Refusal::Suspended(subject)), None));
+            }
             Visibility::Missing | Visibility::Forbidden => {
-                return Ok((nothing(Refusal::NotFound(subject)), None));
+                return Ok((refusal_answer(Refusal::NotFound(subject)), None));
             }
         }
-        let cut = page.cut(read(tx, viewer, id, &one_more(&page))?, |row| row.0);
+        let cut = page.slice_rows(read(tx, viewer, id, &page_range_plus_one(&page))?, |row| {
+            row.0
+        });
         let lists: Vec<List> = cut.rows.into_iter().map(|(_, list)| list).collect();
         let answer = view::render_lists(tx, viewer, &lists, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
     });
-    say(call, found.await?)
+    respond(call, found.await?)
 }
 
 /// The lists at the ends of edges, in the order of these.
-fn with_lists(tx: &mut Tx<'_>, edges: &[(i64, i64)]) -> Result<Keyed, Fault> {
+fn load_keyed_lists(tx: &mut Tx<'_>, edges: &[(i64, i64)]) -> Result<KeyedLists, Fault> {
     let ids: Vec<i64> = edges.iter().map(|(list, _)| *list).collect();
-    let found = in_order(&ids, stored::find_by_ids(tx, &ids)?);
+    let found = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);
     let key = |list: &List| edges.iter().find(|(id, _)| *id == list.id);
     let keyed = found
         .into_iter()
@@ -325,7 +364,7 @@ fn with_lists(tx: &mut Tx<'_>, edges: &[(i64, i64)]) -> Result<Keyed, Fault> {
     Ok(keyed.collect())
 }
 
-fn in_order(ids: &[i64], mut found: Vec<List>) -> Vec<List> {
+fn sort_lists(ids: &[i64], mut found: Vec<List>) -> Vec<List> {
     found.sort_by_cached_key(|list| ids.iter().position(|id| *id == list.id));
     found
 }

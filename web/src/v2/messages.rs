@@ -11,78 +11,78 @@ use store::posts::PageRange;
 use view::{ObjectKind, ResponsePayload};
 
 use super::media::serve;
-use super::span;
-use crate::body::Members;
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::page::{Page, Tokens};
-use crate::reply::Reply;
+use super::page_range;
+use crate::body::BodyMembers;
+use crate::endpoint::HandlerFuture;
+use crate::pagination::{PageRequest, PageTokens};
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 /// How far back a user's events are listed.
-const LISTED_MS: i64 = 30 * 24 * 3600 * 1000;
+const LISTING_REACH_MS: i64 = 30 * 24 * 3600 * 1000;
 
 /// `POST /2/dm_conversations`.
-pub(crate) fn begin_group(call: Call) -> Pending {
+pub(crate) fn create_conversation(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (sender, body) = (sender(&call)?, call.body());
-        let message = body.object(VocabularyWord::same_in_both("message"));
-        let new = message.map(new_message).unwrap_or_default();
-        let people: Vec<UserId> = body.ids(VocabularyWord::same_in_both("participant_ids"));
+        let (sender, body) = (message_sender(&call)?, call.body());
+        let message = body.optional_object(VocabularyWord::same_in_both("message"));
+        let new = message.map(parse_message).unwrap_or_default();
+        let people: Vec<UserId> = body.id_array(VocabularyWord::same_in_both("participant_ids"));
         let sent = call.write(move |tx| messages::create_group(tx, &sender, &people, &new));
-        say(&call, &sent.await?)
+        respond_sent(&call, &sent.await?)
     })
 }
 
 /// `POST /2/dm_conversations/with/{participant_id}/messages`.
-pub(crate) fn send_to(call: Call) -> Pending {
+pub(crate) fn send_to_user(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let target: UserId = call.path_id("participant_id")?;
-        let (sender, new) = (sender(&call)?, new_message(call.body()));
+        let (sender, new) = (message_sender(&call)?, parse_message(call.body()));
         let sent = call.write(move |tx| messages::send_to_user(tx, &sender, target, &new));
-        say(&call, &sent.await?)
+        respond_sent(&call, &sent.await?)
     })
 }
 
 /// `POST /2/dm_conversations/{dm_conversation_id}/messages`.
-pub(crate) fn send(call: Call) -> Pending {
+pub(crate) fn send(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("dm_conversation_id")?.to_owned();
-        let (sender, new) = (sender(&call)?, new_message(call.body()));
+        let (sender, new) = (message_sender(&call)?, parse_message(call.body()));
         let sent = call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new));
-        say(&call, &sent.await?)
+        respond_sent(&call, &sent.await?)
     })
 }
 
 /// `GET /2/dm_events`.
-pub(crate) fn events(call: Call) -> Pending {
-    Box::pin(list(call, Asked::Everything))
+pub(crate) fn list_events(call: RequestContext) -> HandlerFuture {
+    Box::pin(respond_events(call, DmEventQuery::AllConversations))
 }
 
 /// `GET /2/dm_conversations/{id}/dm_events`.
-pub(crate) fn of_conversation(call: Call) -> Pending {
+pub(crate) fn list_conversation_events(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("id")?.to_owned();
-        list(call, Asked::Conversation(name)).await
+        respond_events(call, DmEventQuery::Conversation(name)).await
     })
 }
 
 /// `GET /2/dm_conversations/with/{participant_id}/dm_events`.
-pub(crate) fn with_user(call: Call) -> Pending {
+pub(crate) fn list_events_with_user(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let other = call.path_id("participant_id")?;
-        list(call, Asked::With(other)).await
+        respond_events(call, DmEventQuery::WithUser(other)).await
     })
 }
 
 /// `GET /2/dm_events/{event_id}`.
-pub(crate) fn by_id(call: Call) -> Pending {
+pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("event_id")?.get();
-        let user = call.user()?;
+        let user = call.require_user()?;
         let (viewer, wants, spoken) = (
             call.viewer(),
-            call.wants(ObjectKind::DmEvent),
-            call.spoken(),
+            call.field_selection(ObjectKind::DmEvent),
+            call.answer_vocabulary(),
         );
         let found = call.read(move |tx| {
             let found = messages::find_event(tx, user, id)?;
@@ -94,22 +94,22 @@ pub(crate) fn by_id(call: Call) -> Pending {
                 tx, viewer, found, &wants, spoken, asked,
             )?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
 /// `DELETE /2/dm_events/{event_id}`.
-pub(crate) fn remove(call: Call) -> Pending {
+pub(crate) fn delete_event(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (id, user) = (call.path_id::<()>("event_id")?.get(), call.user()?);
+        let (id, user) = (call.path_id::<()>("event_id")?.get(), call.require_user()?);
         call.write(move |tx| messages::delete_event(tx, user, id))
             .await?;
-        call.say(json!({ "deleted": true }))
+        call.respond_data(json!({ "deleted": true }))
     })
 }
 
 /// `GET /2/dm_conversations/media/{dm_id}/{media_id}/{resource_id}`.
-pub(crate) fn media(call: Call) -> Pending {
+pub(crate) fn download_media(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("resource_id")?.to_owned();
         let missing = || {
@@ -118,7 +118,7 @@ pub(crate) fn media(call: Call) -> Pending {
         };
         let event = Id::<()>::parse(call.path_text("dm_id")?).ok_or_else(missing)?;
         let media = Id::parse(call.path_text("media_id")?).ok_or_else(missing)?;
-        let user = call.user()?;
+        let user = call.require_user()?;
         let found = call.read(move |tx| {
             let event = messages::find_event(tx, user, event.get())?;
             let carried = event.and_then(|event| event.media_id);
@@ -134,70 +134,78 @@ pub(crate) fn media(call: Call) -> Pending {
             .into_iter()
             .find(named)
             .ok_or_else(missing)?;
-        let sent = serve::send(&call, &found, &path, serve::CALLER).await?;
+        let sent = serve::send_file(&call, &found, &path, serve::PRIVATE_CACHE).await?;
         sent.ok_or_else(missing)
     })
 }
 
 /// Which events are asked for.
-enum Asked {
+enum DmEventQuery {
     /// Of all conversations.
-    Everything,
+    AllConversations,
     /// Of the one with a name.
     Conversation(String),
     /// Of the one with a user.
-    With(UserId),
+    WithUser(UserId),
 }
 
 /// Where they are.
-enum Place {
+enum DmEventScope {
     /// In all conversations, above an id.
-    Everywhere(i64),
+    AllConversations(i64),
     /// In one, which may not have begun yet.
-    In(Option<DmConversation>),
+    Conversation(Option<DmConversation>),
     /// There is no such place for the caller.
-    Nowhere(Refusal),
+    NotFound(Refusal),
 }
 
-impl Asked {
-    fn place(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Place, Fault> {
+impl DmEventQuery {
+    fn resolve_scope(&self, tx: &mut Tx<'_>, user: UserId) -> Result<DmEventScope, Fault> {
         let found = match self {
-            Self::Everything => {
-                let since = first_snowflake_at(tx.now().plus_ms(-LISTED_MS));
-                return Ok(Place::Everywhere(since.saturating_sub(1)));
+            Self::AllConversations => {
+                let since = first_snowflake_at(tx.now().plus_ms(-LISTING_REACH_MS));
+                return Ok(DmEventScope::AllConversations(since.saturating_sub(1)));
             }
             Self::Conversation(name) => messages::find_conversation(tx, user, name)?,
-            Self::With(other) => messages::find_direct_conversation(tx, user, *other)?,
+            Self::WithUser(other) => messages::find_direct_conversation(tx, user, *other)?,
         };
         Ok(match found {
-            Some(ConversationTarget::Direct(_, conversation)) => Place::In(conversation),
-            Some(ConversationTarget::Group(group)) => Place::In(Some(group)),
-            None => Place::Nowhere(Refusal::NotFound(self.subject())),
+            Some(ConversationTarget::Direct(_, conversation)) => {
+                DmEventScope::Conversation(conversation)
+            }
+            Some(ConversationTarget::Group(group)) => DmEventScope::Conversation(Some(group)),
+            None => DmEventScope::NotFound(Refusal::NotFound(self.resource_ref())),
         })
     }
 
-    fn subject(&self) -> ResourceRef {
+    fn resource_ref(&self) -> ResourceRef {
         match self {
-            Self::Everything => ResourceRef::new("dm_conversation", "id", ""),
+            Self::AllConversations => ResourceRef::new("dm_conversation", "id", ""),
             Self::Conversation(name) => ResourceRef::new("dm_conversation", "id", name),
-            Self::With(user) => ResourceRef::new("user", "participant_id", user),
+            Self::WithUser(user) => ResourceRef::new("user", "participant_id", user),
         }
     }
 }
 
-async fn list(call: Call, asked: Asked) -> Result<Reply, Error> {
-    let (page, kinds, user) = (call.page()?, kinds(&call), call.user()?);
+async fn respond_events(call: RequestContext, asked: DmEventQuery) -> Result<HttpReply, Error> {
+    let (page, kinds, user) = (
+        call.page_request()?,
+        requested_kinds(&call),
+        call.require_user()?,
+    );
     let (viewer, wants, spoken) = (
         call.viewer(),
-        call.wants(ObjectKind::DmEvent),
-        call.spoken(),
+        call.field_selection(ObjectKind::DmEvent),
+        call.answer_vocabulary(),
     );
     let found = call.read(move |tx| {
-        let (conversation, above) = match asked.place(tx, user)? {
-            Place::Everywhere(above) => (None, above),
-            Place::In(Some(conversation)) => (Some(conversation.id), 0),
-            Place::In(None) => return Ok((ResponsePayload::default(), Some(Tokens::default()))),
-            Place::Nowhere(refusal) => {
+        let (conversation, above) = match asked.resolve_scope(tx, user)? {
+            DmEventScope::AllConversations(above) => (None, above),
+            DmEventScope::Conversation(Some(conversation)) => (Some(conversation.id), 0),
+            DmEventScope::Conversation(None) => {
+                return Ok((ResponsePayload::default(), Some(PageTokens::default())));
+            }
+            DmEventScope::NotFound(refusal) => {
                 let answer = ResponsePayload {
                     errors: vec![refusal],
                     ..ResponsePayload::default()
@@ -205,56 +213,62 @@ async fn list(call: Call, asked: Asked) -> Result<Reply, Error> {
                 return Ok((answer, None));
             }
         };
-        let ids = stored::inbox_page(tx, user, conversation, &kinds, &one_more(&page, above))?;
-        let cut = page.cut(ids, |id| *id);
+        let ids = stored::inbox_page(
+            tx,
+            user,
+            conversation,
+            &kinds,
+            &page_range_plus_one(&page, above),
+        )?;
+        let cut = page.slice_rows(ids, |id| *id);
         let mut events = stored::find_events(tx, &cut.rows)?;
         events.sort_unstable_by_key(|event| std::cmp::Reverse(event.id));
         let answer = view::render_message_events(tx, viewer, &events, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
     });
     match found.await? {
-        (answer, Some(tokens)) => call.answer_page(&answer, &tokens),
-        (answer, None) => call.answer(&answer),
+        (answer, Some(tokens)) => call.respond_page(&answer, &tokens),
+        (answer, None) => call.respond(&answer),
     }
 }
 
 /// The part of a list that a page is, with one row more than it holds.
-fn one_more(page: &Page, above: i64) -> PageRange {
+fn page_range_plus_one(page: &PageRequest, above: i64) -> PageRange {
     PageRange {
-        limit: page.fetch(),
-        ..span(page, (above, i64::MAX))
+        limit: page.fetch_limit(),
+        ..page_range(page, (above, i64::MAX))
     }
 }
 
 /// The kinds that are asked for; all where none is.
-fn kinds(call: &Call) -> Vec<MessageEventKind> {
-    let asked = call.texts("event_types");
+fn requested_kinds(call: &RequestContext) -> Vec<MessageEventKind> {
+    let asked = call.query_texts("event_types");
     let wanted =
         |kind: &MessageEventKind| asked.is_empty() || asked.iter().any(|name| name == kind.name());
     MessageEventKind::ALL.into_iter().filter(wanted).collect()
 }
 
-fn sender(call: &Call) -> Result<MessageSender, Error> {
+fn message_sender(call: &RequestContext) -> Result<MessageSender, Error> {
     Ok(MessageSender {
-        user_id: call.user()?,
-        app_id: Some(call.caller()?.app_id),
+        user_id: call.require_user()?,
+        app_id: Some(call.require_caller()?.app_id),
     })
 }
 
-fn new_message(body: Members<'_>) -> NewMessage {
+fn parse_message(body: BodyMembers<'_>) -> NewMessage {
     let text = body
-        .text_if(VocabularyWord::same_in_both("text"))
+        .optional_text(VocabularyWord::same_in_both("text"))
         .unwrap_or_default();
-    let mut attachments = body.objects(VocabularyWord::same_in_both("attachments"));
+    let mut attachments = body.object_array(VocabularyWord::same_in_both("attachments"));
     let media = attachments.next();
     NewMessage {
         text: text.to_owned(),
-        media: media.and_then(|media| media.id_if(VocabularyWord::same_in_both("media_id"))),
+        media: media.and_then(|media| media.optional_id(VocabularyWord::same_in_both("media_id"))),
     }
 }
 
-fn say(call: &Call, sent: &MessageEvent) -> Result<Reply, Error> {
-    call.say(json!({
+fn respond_sent(call: &RequestContext, sent: &MessageEvent) -> Result<HttpReply, Error> {
+    call.respond_data(json!({
         "dm_conversation_id": sent.conversation.to_string(),
         "dm_event_id": sent.id.to_string(),
     }))

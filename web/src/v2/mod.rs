@@ -8,18 +8,16 @@ pub(crate) mod bookmarks;
 pub(crate) mod communities;
 pub(crate) mod compliance;
 pub(crate) mod connections;
-pub(crate) mod description;
-mod edges;
+mod edge_pages;
 pub(crate) mod follows;
 pub(crate) mod likes;
-mod linked;
 pub(crate) mod lists;
 pub(crate) mod media;
 pub(crate) mod messages;
 pub(crate) mod mutes;
 pub(crate) mod news;
 pub(crate) mod notes;
-pub(crate) mod people;
+pub(crate) mod openapi_document;
 pub(crate) mod posts;
 pub(crate) mod powerstream;
 pub(crate) mod reposts;
@@ -31,6 +29,8 @@ pub(crate) mod streams;
 pub(crate) mod timelines;
 pub(crate) mod trends;
 pub(crate) mod usage;
+mod user_edges;
+pub(crate) mod user_search;
 pub(crate) mod users;
 pub(crate) mod webhooks;
 
@@ -38,16 +38,16 @@ use base::{Error, Scope, VocabularyWord};
 use store::posts::PageRange;
 use view::{FieldSelection, ObjectKind};
 
-use crate::call::Call;
-use crate::page::{Direction, Page, Tokens};
+use crate::pagination::{PageDirection, PageRequest, PageTokens};
+use crate::request_context::RequestContext;
 
 /// The member of a body that names the post acted upon.
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
 /// What users an operation shows, one's own email address among it where the caller may.
-fn wants_users(call: &Call) -> Result<FieldSelection, Error> {
-    let mut wants = call.wants(ObjectKind::User);
-    let caller = call.caller()?;
+fn user_field_selection(call: &RequestContext) -> Result<FieldSelection, Error> {
+    let mut wants = call.field_selection(ObjectKind::User);
+    let caller = call.require_caller()?;
     if caller.scopes.contains(Scope::UsersEmail) {
         wants.allow_email();
     }
@@ -55,8 +55,8 @@ fn wants_users(call: &Call) -> Result<FieldSelection, Error> {
 }
 
 /// The part of a collection that is ordered by one falling key which a page is.
-fn span(page: &Page, (above, below): (i64, i64)) -> PageRange {
-    let (newer, older) = page.falling();
+fn page_range(page: &PageRequest, (above, below): (i64, i64)) -> PageRange {
+    let (newer, older) = page.descending_bounds();
     PageRange {
         above: above.max(newer),
         below: below.min(older),
@@ -68,9 +68,9 @@ fn span(page: &Page, (above, below): (i64, i64)) -> PageRange {
 }
 
 /// The tokens of a page's neighbours, from the first and last key that were looked at.
-fn neighbours(page: &Page, looked_at: Option<(i64, i64)>, more: bool) -> Tokens {
+fn neighbour_tokens(page: &PageRequest, looked_at: Option<(i64, i64)>, more: bool) -> PageTokens {
     let Some((first, last)) = looked_at else {
-        return Tokens::default();
+        return PageTokens::default();
     };
     let behind = more || page.is_backward();
     let before = if page.is_backward() {
@@ -78,8 +78,8 @@ fn neighbours(page: &Page, looked_at: Option<(i64, i64)>, more: bool) -> Tokens 
     } else {
         page.after.is_some()
     };
-    Tokens {
-        next: behind.then(|| page.token(Direction::Next, last)),
-        previous: before.then(|| page.token(Direction::Previous, first)),
+    PageTokens {
+        next: behind.then(|| page.page_token(PageDirection::Next, last)),
+        previous: before.then(|| page.page_token(PageDirection::Previous, first)),
     }
 }

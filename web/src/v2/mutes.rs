@@ -5,16 +5,16 @@ use network::mutes;
 use serde_json::json;
 use store::graph::{self, RelationKind};
 
-use super::edges::{To, list};
 use super::follows::TARGET;
-use crate::call::Call;
-use crate::endpoint::Pending;
+use super::user_edges::{ListViewers, respond_user_list};
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// `GET /2/users/{id}/muting`.
-pub(crate) fn muting(call: Call) -> Pending {
+pub(crate) fn list_muted(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let id = call.own("id")?;
-        list(&call, id, To::Readers, |tx, id, span| {
+        let id = call.require_own_user("id")?;
+        respond_user_list(&call, id, ListViewers::Readers, |tx, id, span| {
             graph::target_page(tx, RelationKind::Mute, id, span)
         })
         .await
@@ -22,23 +22,23 @@ pub(crate) fn muting(call: Call) -> Pending {
 }
 
 /// `POST /2/users/{id}/muting`.
-pub(crate) fn mute(call: Call) -> Pending {
+pub(crate) fn mute(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let source = call.own("id")?;
-        let target: UserId = call.body().id(TARGET)?;
+        let source = call.require_own_user("id")?;
+        let target: UserId = call.body().required_id(TARGET)?;
         call.write(move |tx| mutes::mute(tx, source, target))
             .await?;
-        call.say(json!({ "muting": true }))
+        call.respond_data(json!({ "muting": true }))
     })
 }
 
 /// `DELETE /2/users/{source_user_id}/muting/{target_user_id}`.
-pub(crate) fn unmute(call: Call) -> Pending {
+pub(crate) fn unmute(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let source = call.own("source_user_id")?;
+        let source = call.require_own_user("source_user_id")?;
         let target: UserId = call.path_id("target_user_id")?;
         call.write(move |tx| Ok(mutes::unmute(tx, source, target)?))
             .await?;
-        call.say(json!({ "muting": false }))
+        call.respond_data(json!({ "muting": false }))
     })
 }

@@ -6,44 +6,51 @@ use network::news;
 use serde_json::{Map, json};
 use view::{ObjectKind, ResponsePayload};
 
-use crate::call::Call;
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 const HOUR_MS: i64 = 3_600_000;
 
 /// `GET /2/news/search`.
-pub(crate) fn search(call: Call) -> Pending {
+pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let query = call.text("query").unwrap_or_default().to_owned();
-        let age = call.int("max_age_hours").saturating_mul(HOUR_MS);
-        let limit = usize::try_from(call.int("max_results")).unwrap_or(0);
+        let query = call.query_text("query").unwrap_or_default().to_owned();
+        let age = call.query_int("max_age_hours").saturating_mul(HOUR_MS);
+        let limit = usize::try_from(call.query_int("max_results")).unwrap_or(0);
         let viewer = call.viewer();
         let found = call.read(move |tx| {
             let from: Time = tx.now().plus_ms(-age);
             Ok(news::search(tx, viewer, &query, from, limit)?)
         });
-        let answer =
-            view::render_stories(&found.await?, &call.wants(ObjectKind::News), call.spoken());
+        let answer = view::render_stories(
+            &found.await?,
+            &call.field_selection(ObjectKind::News),
+            call.answer_vocabulary(),
+        );
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(answer.count));
-        call.answer_with(&answer, Some(meta))
+        call.respond_with_meta(&answer, Some(meta))
     })
 }
 
 /// `GET /2/news/{id}`.
-pub(crate) fn by_id(call: Call) -> Pending {
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();
         let viewer = call.viewer();
         let told = call.read(move |tx| Ok(news::find_published(tx, viewer, id)?));
         let found = told.await?;
         let answer = match &found {
-            Some(told) => view::render_story(told, &call.wants(ObjectKind::News), call.spoken()),
+            Some(told) => view::render_story(
+                told,
+                &call.field_selection(ObjectKind::News),
+                call.answer_vocabulary(),
+            ),
             None => ResponsePayload {
                 errors: vec![Refusal::NotFound(ResourceRef::new("news", "id", id))],
                 ..ResponsePayload::default()
             },
         };
-        call.answer(&answer)
+        call.respond(&answer)
     })
 }

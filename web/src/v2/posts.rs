@@ -9,15 +9,19 @@ use serde_json::json;
 use store::posts as stored;
 use view::{LookupKeys, ObjectKind};
 
-use crate::body::Members;
-use crate::call::Call;
-use crate::endpoint::Pending;
+use crate::body::BodyMembers;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// `GET /2/posts`.
-pub(crate) fn by_ids(call: Call) -> Pending {
+pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let ids: Vec<PostId> = call.ids("ids");
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
+        let ids: Vec<PostId> = call.query_ids("ids");
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Post),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
             let asked = LookupKeys {
@@ -28,15 +32,19 @@ pub(crate) fn by_ids(call: Call) -> Pending {
                 tx, viewer, found, &wants, spoken, asked,
             )?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
 /// `GET /2/posts/{id}`.
-pub(crate) fn by_id(call: Call) -> Pending {
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id: PostId = call.path_id("id")?;
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Post),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
             let asked = LookupKeys {
@@ -45,21 +53,21 @@ pub(crate) fn by_id(call: Call) -> Pending {
             };
             Ok(view::render_post(tx, viewer, found, &wants, spoken, asked)?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
 /// `POST /2/posts`.
-pub(crate) fn create(call: Call) -> Pending {
+pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let new = new_post(&call)?;
-        let caller = call.caller()?;
+        let new = parse_new_post(&call)?;
+        let caller = call.require_caller()?;
         let author = PostAuthor {
-            user_id: call.user()?,
+            user_id: call.require_user()?,
             app_id: Some(caller.app_id),
             self_serve: caller.app.access_level == AccessLevel::SelfServe.name(),
         };
-        let site = call.home.site;
+        let site = call.state.site_url;
         let (post, versions, text) = call
             .write(move |tx| {
                 let post = posts::create(tx, &author, &new)?;
@@ -72,39 +80,43 @@ pub(crate) fn create(call: Call) -> Pending {
             .await?;
         let history = VocabularyWord::new("edit_history_post_ids", "edit_history_tweet_ids");
         let versions: Vec<String> = versions.iter().map(PostId::to_string).collect();
-        let speech = call.spoken().vocabulary;
+        let speech = call.answer_vocabulary().vocabulary;
         let data = json!({
             "id": post.id.to_string(),
             "text": base::text::escape_html(&text),
             history.name_in(speech): versions,
         });
         let posts = VocabularyWord::new("posts", "tweets").name_in(speech);
-        Ok(call.say(data)?.location(&format!("/2/{posts}/{}", post.id)))
+        Ok(call
+            .respond_data(data)?
+            .location(&format!("/2/{posts}/{}", post.id)))
     })
 }
 
 /// `DELETE /2/posts/{id}`.
-pub(crate) fn delete(call: Call) -> Pending {
+pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (id, user) = (call.path_id("id")?, call.user()?);
+        let (id, user) = (call.path_id("id")?, call.require_user()?);
         call.write(move |tx| posts::delete(tx, user, id)).await?;
-        call.say(json!({ "deleted": true }))
+        call.respond_data(json!({ "deleted": true }))
     })
 }
 
 /// `PUT /2/posts/{post_id}/hidden`.
-pub(crate) fn hide(call: Call) -> Pending {
+pub(crate) fn hide(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (id, user) = (call.path_id("post_id")?, call.user()?);
-        let hidden = call.body().bool(VocabularyWord::same_in_both("hidden"))?;
+        let (id, user) = (call.path_id("post_id")?, call.require_user()?);
+        let hidden = call
+            .body()
+            .required_bool(VocabularyWord::same_in_both("hidden"))?;
         call.write(move |tx| replies::set_hidden(tx, user, id, hidden))
             .await?;
-        call.say(json!({ "hidden": hidden }))
+        call.respond_data(json!({ "hidden": hidden }))
     })
 }
 
 /// The members of which a post has at most one (contract §11.1).
-const EXCLUSIVE: [VocabularyWord; 5] = [
+const EXCLUSIVE_MEMBERS: [VocabularyWord; 5] = [
     VocabularyWord::same_in_both("poll"),
     VocabularyWord::new("quote_post_id", "quote_tweet_id"),
     VocabularyWord::same_in_both("direct_message_deep_link"),
@@ -112,64 +124,69 @@ const EXCLUSIVE: [VocabularyWord; 5] = [
     VocabularyWord::same_in_both("card_uri"),
 ];
 
-fn new_post(call: &Call) -> Result<NewPost, Error> {
+fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
     let body = call.body();
-    if EXCLUSIVE.iter().filter(|word| body.has(**word)).count() > 1 {
+    if EXCLUSIVE_MEMBERS
+        .iter()
+        .filter(|word| body.has(**word))
+        .count()
+        > 1
+    {
         let message = "You can only provide one of poll or quote_tweet_id or \
                        direct_message_deep_link or media or card_uri.";
         return Err(Refusal::invalid_parameter("text", "", message).into());
     }
-    let reply = body.object(VocabularyWord::same_in_both("reply"));
+    let reply = body.optional_object(VocabularyWord::same_in_both("reply"));
     let target = VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id");
-    let media = body.object(VocabularyWord::same_in_both("media"));
-    let edit = body.object(VocabularyWord::same_in_both("edit_options"));
+    let media = body.optional_object(VocabularyWord::same_in_both("media"));
+    let edit = body.optional_object(VocabularyWord::same_in_both("edit_options"));
     let flag = |name| {
-        body.bool_if(VocabularyWord::same_in_both(name))
+        body.optional_bool(VocabularyWord::same_in_both(name))
             .unwrap_or(false)
     };
     let text = |name| {
-        body.text_if(VocabularyWord::same_in_both(name))
+        body.optional_text(VocabularyWord::same_in_both(name))
             .unwrap_or_default()
             .to_owned()
     };
-    let community = body.id_if::<()>(VocabularyWord::same_in_both("community_id"));
+    let community = body.optional_id::<()>(VocabularyWord::same_in_both("community_id"));
     if flag("share_with_followers") && community.is_none() {
         let message = "`share_with_followers` goes only with `community_id`";
         return Err(Refusal::invalid_parameter("share_with_followers", true, message).into());
     }
-    let geo = body.object(VocabularyWord::same_in_both("geo"));
+    let geo = body.optional_object(VocabularyWord::same_in_both("geo"));
     let place = geo
-        .map(|geo| geo.text(VocabularyWord::same_in_both("place_id")))
+        .map(|geo| geo.required_text(VocabularyWord::same_in_both("place_id")))
         .transpose()?;
     Ok(NewPost {
         text: text("text"),
-        reply_to: reply.map(|reply| reply.id(target)).transpose()?,
+        reply_to: reply.map(|reply| reply.required_id(target)).transpose()?,
         exclude_reply_user_ids: reply
-            .map(|reply| reply.ids(VocabularyWord::same_in_both("exclude_reply_user_ids")))
+            .map(|reply| reply.id_array(VocabularyWord::same_in_both("exclude_reply_user_ids")))
             .unwrap_or_default(),
         auto_populate_reply_metadata: reply
             .and_then(|reply| {
-                reply.bool_if(VocabularyWord::same_in_both("auto_populate_reply_metadata"))
+                reply.optional_bool(VocabularyWord::same_in_both("auto_populate_reply_metadata"))
             })
             .unwrap_or(false),
-        quote: body.id_if(VocabularyWord::new("quote_post_id", "quote_tweet_id")),
+        quote: body.optional_id(VocabularyWord::new("quote_post_id", "quote_tweet_id")),
         media_ids: media
-            .map(|media| media.ids(VocabularyWord::same_in_both("media_ids")))
+            .map(|media| media.id_array(VocabularyWord::same_in_both("media_ids")))
             .unwrap_or_default(),
         tagged_user_ids: media
-            .map(|media| media.ids(VocabularyWord::same_in_both("tagged_user_ids")))
+            .map(|media| media.id_array(VocabularyWord::same_in_both("tagged_user_ids")))
             .unwrap_or_default(),
         poll: body
-            .object(VocabularyWord::same_in_both("poll"))
-            .map(new_poll)
+            .optional_object(VocabularyWord::same_in_both("poll"))
+            .map(parse_new_poll)
             .transpose()?,
         place_id: place.unwrap_or_default().to_owned(),
         community_id: community.map(base::Id::get),
         share_with_followers: flag("share_with_followers"),
         edit_of: edit
-            .map(|edit| edit.id(VocabularyWord::same_in_both("previous_post_id")))
+            .map(|edit| edit.required_id(VocabularyWord::same_in_both("previous_post_id")))
             .transpose()?,
-        reply_settings: who_may_reply(body)?,
+        reply_settings: parse_reply_settings(body)?,
         nullcast: flag("nullcast"),
         followers_only: flag("for_super_followers_only"),
         made_with_ai: flag("made_with_ai"),
@@ -180,22 +197,22 @@ fn new_post(call: &Call) -> Result<NewPost, Error> {
     })
 }
 
-fn new_poll(poll: Members<'_>) -> Result<NewPoll, Error> {
+fn parse_new_poll(poll: BodyMembers<'_>) -> Result<NewPoll, Error> {
     Ok(NewPoll {
         options: poll
-            .texts(VocabularyWord::same_in_both("options"))
+            .text_array(VocabularyWord::same_in_both("options"))
             .map(str::to_owned)
             .collect(),
-        duration_minutes: poll.int(VocabularyWord::same_in_both("duration_minutes"))?,
+        duration_minutes: poll.required_int(VocabularyWord::same_in_both("duration_minutes"))?,
     })
 }
 
 /// Who may reply: a poll may say it in the post's stead, but not something else.
-fn who_may_reply(body: Members<'_>) -> Result<String, Error> {
+fn parse_reply_settings(body: BodyMembers<'_>) -> Result<String, Error> {
     const SETTINGS: VocabularyWord = VocabularyWord::same_in_both("reply_settings");
-    let poll = body.object(VocabularyWord::same_in_both("poll"));
-    let of_poll = poll.and_then(|poll| poll.text_if(SETTINGS));
-    match (body.text_if(SETTINGS), of_poll) {
+    let poll = body.optional_object(VocabularyWord::same_in_both("poll"));
+    let of_poll = poll.and_then(|poll| poll.optional_text(SETTINGS));
+    match (body.optional_text(SETTINGS), of_poll) {
         (Some(one), Some(other)) if one != other => {
             let message = "`poll.reply_settings` and `reply_settings` say different things";
             Err(Refusal::invalid_parameter("poll.reply_settings", other, message).into())

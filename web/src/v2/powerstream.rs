@@ -8,16 +8,16 @@ use store::rules::{self as stored, StreamProduct, StreamRule};
 
 use super::rules;
 use crate::body;
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 const RULES: VocabularyWord = VocabularyWord::same_in_both("rules");
 const IDS: VocabularyWord = VocabularyWord::same_in_both("ids");
 
 /// `GET /2/powerstream/rules`: all of them, oldest first.
-pub(crate) fn rules(call: Call) -> Pending {
+pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, most) = (call.caller()?.app_id, dialect(&call)?.max_rules());
+        let (app, most) = (call.require_caller()?.app_id, dialect(&call)?.max_rules());
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let found = call
             .read(move |tx| {
@@ -30,19 +30,19 @@ pub(crate) fn rules(call: Call) -> Pending {
                 )?)
             })
             .await?;
-        call.say(shown(&found))
+        call.respond_data(rules_json(&found))
     })
 }
 
 /// `POST /2/powerstream/rules`: those that can be read and are new are added, of the others it is
 /// said why not.
-pub(crate) fn add(call: Call) -> Pending {
+pub(crate) fn add_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, dialect) = (call.caller()?.app_id, dialect(&call)?);
-        let (new, mut refused) = rules::read(call.body().objects(RULES), dialect)?;
+        let (app, dialect) = (call.require_caller()?.app_id, dialect(&call)?);
+        let (new, mut refused) = rules::parse_rules(call.body().object_array(RULES), dialect)?;
         // Nothing that could be added came (contract §9.2).
         if new.is_empty() {
-            return Ok(answer(&call, 200, &[], &refused));
+            return Ok(rules_reply(&call, 200, &[], &refused));
         }
         let added = call
             .write(move |tx| {
@@ -57,25 +57,25 @@ pub(crate) fn add(call: Call) -> Pending {
             })
             .await?;
         refused.extend(added.duplicates);
-        let status = call.endpoint().success;
-        Ok(answer(&call, status, &added.rules, &refused))
+        let status = call.endpoint().success_status;
+        Ok(rules_reply(&call, status, &added.rules, &refused))
     })
 }
 
 /// `DELETE /2/powerstream/rules`: by their ids, or by their values whatever their tags.
-pub(crate) fn delete(call: Call) -> Pending {
+pub(crate) fn delete_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, body) = (call.caller()?.app_id, call.body());
+        let (app, body) = (call.require_caller()?.app_id, call.body());
         if body.has(RULES) == body.has(IDS) {
             let message = "The body must have exactly one of `rules` and `ids`";
-            return Err(body::whole(message).into());
+            return Err(body::invalid_body(message).into());
         }
-        let ids: Vec<i64> = body.ids::<()>(IDS).iter().map(|id| id.get()).collect();
+        let ids: Vec<i64> = body.id_array::<()>(IDS).iter().map(|id| id.get()).collect();
         // What was added while the app could say more can be removed.
         let dialect = QueryDialect::new(query::QueryProduct::Powerstream, AccessTier::Enterprise);
-        let (known, _) = rules::read(body.objects(RULES), dialect)?;
+        let (known, _) = rules::parse_rules(body.object_array(RULES), dialect)?;
         let values: Vec<String> = known.into_iter().map(|rule| rule.canonical).collect();
-        let asked = body.array(RULES).len().max(ids.len());
+        let asked = body.value_array(RULES).len().max(ids.len());
         let deleted = call
             .write(move |tx| {
                 let by_id = acts::remove(tx, app, StreamProduct::Powerstream, &ids)?;
@@ -85,25 +85,30 @@ pub(crate) fn delete(call: Call) -> Pending {
             })
             .await?;
         let not_deleted = asked.saturating_sub(deleted);
-        call.say(json!({ "deleted": deleted, "not_deleted": not_deleted }))
+        call.respond_data(json!({ "deleted": deleted, "not_deleted": not_deleted }))
     })
 }
 
-fn dialect(call: &Call) -> Result<QueryDialect, Error> {
+fn dialect(call: &RequestContext) -> Result<QueryDialect, Error> {
     rules::dialect(call, query::QueryProduct::Powerstream)
 }
 
-fn answer(call: &Call, status: u16, added: &[StreamRule], refused: &[Refusal]) -> Reply {
+fn rules_reply(
+    call: &RequestContext,
+    status: u16,
+    added: &[StreamRule],
+    refused: &[Refusal],
+) -> HttpReply {
     let mut body = Map::new();
     if !added.is_empty() {
-        body.insert("data".to_owned(), shown(added));
+        body.insert("data".to_owned(), rules_json(added));
     }
     if !refused.is_empty() {
-        body.insert("errors".to_owned(), rules::errors(call, refused));
+        body.insert("errors".to_owned(), rules::errors_json(call, refused));
     }
-    Reply::json(status, &Value::Object(body))
+    HttpReply::json(status, &Value::Object(body))
 }
 
-fn shown(rules: &[StreamRule]) -> Value {
-    json!({ "rules": rules.iter().map(rules::shown).collect::<Value>() })
+fn rules_json(rules: &[StreamRule]) -> Value {
+    json!({ "rules": rules.iter().map(rules::rule_json).collect::<Value>() })
 }

@@ -6,90 +6,103 @@ use serde_json::json;
 use store::Tx;
 use store::posts::PageRange;
 
-use super::{POST_ID, linked};
-use crate::call::Call;
-use crate::endpoint::Pending;
+use super::{POST_ID, edge_pages};
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// `POST /2/users/{id}/reposts`.
-pub(crate) fn create(call: Call) -> Pending {
+pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, post) = (call.own("id")?, call.body().id(POST_ID)?);
-        let app = Some(call.caller()?.app_id);
+        let (user, post) = (
+            call.require_own_user("id")?,
+            call.body().required_id(POST_ID)?,
+        );
+        let app = Some(call.require_caller()?.app_id);
         let made = call.write(move |tx| reposts::repost(tx, user, app, post));
         let made = made.await?;
         let mut data = json!({ "retweeted": true, "rest_id": made.original_id.to_string() });
-        if call.spoken().vocabulary == Vocabulary::Tweet
+        if call.answer_vocabulary().vocabulary == Vocabulary::Tweet
             && let Some(members) = data.as_object_mut()
         {
             members.insert("id".to_owned(), made.id.to_string().into());
         }
-        call.say(data)
+        call.respond_data(data)
     })
 }
 
 /// `DELETE /2/users/{id}/reposts/{source_post_id}`.
-pub(crate) fn delete(call: Call) -> Pending {
+pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, post) = (call.own("id")?, call.path_id("source_post_id")?);
+        let (user, post) = (
+            call.require_own_user("id")?,
+            call.path_id("source_post_id")?,
+        );
         call.write(move |tx| reposts::undo(tx, user, post)).await?;
-        call.say(json!({ "retweeted": false }))
+        call.respond_data(json!({ "retweeted": false }))
     })
 }
 
 /// `GET /2/posts/{id}/reposted_by`.
-pub(crate) fn users(call: Call) -> Pending {
+pub(crate) fn list_users(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
         let read = move |tx: &mut Tx<'_>, span: &PageRange| {
             reposts::list_post_reposts(tx, viewer, post, span)
         };
-        linked::users(&call, read, reposts::filter_public_users).await
+        edge_pages::respond_users(&call, read, reposts::filter_public_users).await
     })
 }
 
 /// `GET /2/posts/{id}/reposts`.
-pub(crate) fn of_post(call: Call) -> Pending {
+pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
-        let page = call.page()?;
+        let page = call.page_request()?;
         let read = move |tx: &mut Tx<'_>, span: &PageRange| {
             reposts::list_post_reposts(tx, viewer, post, span)
         };
-        let found = linked::posts_of(&call, &page, linked::span_of(&page), |edge| edge.1, read);
+        let found = edge_pages::load_posts(
+            &call,
+            &page,
+            edge_pages::edge_range(&page),
+            |edge| edge.1,
+            read,
+        );
         let (answer, tokens) = found.await?;
-        linked::say(&call, &answer, tokens)
+        edge_pages::respond(&call, &answer, tokens)
     })
 }
 
 /// `GET /2/users/reposts_of_me`.
-pub(crate) fn of_me(call: Call) -> Pending {
+pub(crate) fn list_reposts_of_me(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let user = call.user()?;
+        let user = call.require_user()?;
         let read = move |tx: &mut Tx<'_>, span: &PageRange| {
             Ok(reposts::list_reposted_posts(tx, user, span)?)
         };
-        linked::posts(&call, read).await
+        edge_pages::respond_posts(&call, read).await
     })
 }
 
 /// `GET /2/posts/{id}/quote_posts`.
-pub(crate) fn quotes(call: Call) -> Pending {
+pub(crate) fn list_quotes(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
-        let page = call.page()?;
+        let page = call.page_request()?;
         let asked = PageRange {
-            without_replies: call.has("exclude", "replies"),
-            without_reposts: call.has("exclude", "retweets"),
-            ..linked::span_of(&page)
+            without_replies: call.query_contains("exclude", "replies"),
+            without_reposts: call.query_contains("exclude", "retweets"),
+            ..edge_pages::edge_range(&page)
         };
         let read =
             move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_quotes(tx, viewer, post, span);
-        let (answer, tokens) = linked::posts_of(&call, &page, asked, |edge| edge.0, read).await?;
+        let (answer, tokens) =
+            edge_pages::load_posts(&call, &page, asked, |edge| edge.0, read).await?;
         // This one list does not lead back.
-        let tokens = tokens.map(|tokens| crate::page::Tokens {
+        let tokens = tokens.map(|tokens| crate::pagination::PageTokens {
             previous: None,
             ..tokens
         });
-        linked::say(&call, &answer, tokens)
+        edge_pages::respond(&call, &answer, tokens)
     })
 }

@@ -7,20 +7,20 @@ use query::{AccessTier, QueryDialect, QueryError, QueryProduct};
 use serde_json::{Value, json};
 use store::rules::StreamRule;
 
-use crate::accents;
-use crate::body::Members;
-use crate::call::Call;
+use crate::body::BodyMembers;
+use crate::error_formats;
+use crate::request_context::RequestContext;
 
 const VALUE: VocabularyWord = VocabularyWord::same_in_both("value");
 const TAG: VocabularyWord = VocabularyWord::same_in_both("tag");
 
 /// Whether the calling app has a contract.
-pub(super) fn is_enterprise(call: &Call) -> Result<bool, Error> {
-    Ok(call.caller()?.app.access_level == AccessLevel::Enterprise.name())
+pub(super) fn is_enterprise(call: &RequestContext) -> Result<bool, Error> {
+    Ok(call.require_caller()?.app.access_level == AccessLevel::Enterprise.name())
 }
 
 /// The language as the calling app may use it.
-pub(super) fn dialect(call: &Call, product: QueryProduct) -> Result<QueryDialect, Error> {
+pub(super) fn dialect(call: &RequestContext, product: QueryProduct) -> Result<QueryDialect, Error> {
     let level = if is_enterprise(call)? {
         AccessTier::Enterprise
     } else {
@@ -30,17 +30,17 @@ pub(super) fn dialect(call: &Call, product: QueryProduct) -> Result<QueryDialect
 }
 
 /// The rules of a body that can be read, and why the others cannot.
-pub(super) fn read<'b>(
-    members: impl Iterator<Item = Members<'b>>,
+pub(super) fn parse_rules<'b>(
+    members: impl Iterator<Item = BodyMembers<'b>>,
     dialect: QueryDialect,
 ) -> Result<(Vec<NewStreamRule>, Vec<Refusal>), Error> {
     let (mut new, mut refused) = (Vec::new(), Vec::new());
     for member in members {
-        let value = member.text(VALUE)?;
-        match canonical(value, dialect) {
+        let value = member.required_text(VALUE)?;
+        match canonical_form(value, dialect) {
             Ok(canonical) => new.push(NewStreamRule {
                 canonical,
-                tag: member.text_if(TAG).unwrap_or_default().to_owned(),
+                tag: member.optional_text(TAG).unwrap_or_default().to_owned(),
                 value: value.to_owned(),
             }),
             Err(refusal) => refused.push(refusal),
@@ -50,7 +50,7 @@ pub(super) fn read<'b>(
 }
 
 /// What is the same for all rules that mean the same by their words.
-pub(super) fn canonical(value: &str, dialect: QueryDialect) -> Result<String, Refusal> {
+pub(super) fn canonical_form(value: &str, dialect: QueryDialect) -> Result<String, Refusal> {
     let parsed = query::parse(value, dialect);
     parsed
         .map(|query| query.to_string())
@@ -62,16 +62,16 @@ pub(super) fn canonical(value: &str, dialect: QueryDialect) -> Result<String, Re
 }
 
 /// What is said of rules that were not added.
-pub(super) fn errors(call: &Call, refused: &[Refusal]) -> Value {
-    let base = &call.home.problem_base;
+pub(super) fn errors_json(call: &RequestContext, refused: &[Refusal]) -> Value {
+    let base = &call.state.problem_base;
     refused
         .iter()
-        .map(|one| accents::partial(one, base))
+        .map(|one| error_formats::render_partial_error(one, base))
         .collect()
 }
 
 /// A rule as an answer has it.
-pub(super) fn shown(rule: &StreamRule) -> Value {
+pub(super) fn rule_json(rule: &StreamRule) -> Value {
     let mut shown = json!({ "id": rule.id.to_string(), "value": rule.value });
     if !rule.tag.is_empty()
         && let Some(members) = shown.as_object_mut()

@@ -11,48 +11,48 @@ use network::search::{PostSearchPage, PostSearchRequest, find, find_ranked};
 use query::{AccessTier, ParsedQuery, QueryDialect, QueryProduct};
 use view::ObjectKind;
 
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
-use crate::page::{Direction, Tokens};
+use crate::endpoint::HandlerFuture;
+use crate::pagination::{PageDirection, PageTokens};
+use crate::request_context::{HttpReply, RequestContext};
 
 /// `GET /2/posts/search/recent`.
-pub(crate) fn recent(call: Call) -> Pending {
-    Box::pin(async move { search(&call, QueryProduct::RecentSearch).await })
+pub(crate) fn search_recent(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { run_search(&call, QueryProduct::RecentSearch).await })
 }
 
 /// `GET /2/posts/search/all`.
-pub(crate) fn all(call: Call) -> Pending {
+pub(crate) fn search_all(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let heavy = call.raw("post.fields").split(',');
+        let heavy = call.raw_param("post.fields").split(',');
         let most = 100;
-        if call.int("max_results") > most
+        if call.query_int("max_results") > most
             && heavy.into_iter().any(|one| one == "context_annotations")
         {
-            let (name, value) = ("max_results", call.raw("max_results"));
+            let (name, value) = ("max_results", call.raw_param("max_results"));
             let message = format!(
                 "The `{name}` query parameter value [{value}] is not between 10 and {most}"
             );
             return Err(Refusal::invalid_parameter(name, value, message).into());
         }
-        search(&call, QueryProduct::FullArchive).await
+        run_search(&call, QueryProduct::FullArchive).await
     })
 }
 
 /// `GET /2/posts/counts/recent`.
-pub(crate) fn counts_recent(call: Call) -> Pending {
-    Box::pin(async move { counts::count(&call, QueryProduct::RecentCounts).await })
+pub(crate) fn count_recent(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { counts::respond_counts(&call, QueryProduct::RecentCounts).await })
 }
 
 /// `GET /2/posts/counts/all`.
-pub(crate) fn counts_all(call: Call) -> Pending {
-    Box::pin(async move { counts::count(&call, QueryProduct::FullCounts).await })
+pub(crate) fn count_all(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { counts::respond_counts(&call, QueryProduct::FullCounts).await })
 }
 
-async fn search(call: &Call, product: QueryProduct) -> Result<Reply, Error> {
-    let query = query(call, product)?;
-    one_token(call)?;
-    let page = call.page()?;
-    let mut window = window::read(call, product)?.window();
+async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<HttpReply, Error> {
+    let query = parse_query(call, product)?;
+    check_single_token(call)?;
+    let page = call.page_request()?;
+    let mut window = window::parse_bounds(call, product)?.to_window();
     let after = page.after.map(|keys| {
         let mut places = [0; 3];
         for (place, key) in places.iter_mut().zip(keys.as_slice()) {
@@ -60,7 +60,7 @@ async fn search(call: &Call, product: QueryProduct) -> Result<Reply, Error> {
         }
         places
     });
-    let ranks = call.text("sort_order") == Some("relevancy");
+    let ranks = call.query_text("sort_order") == Some("relevancy");
     if let (Some([id, ..]), false) = (after, ranks) {
         window.before_id = window.before_id.min(id);
     }
@@ -69,10 +69,14 @@ async fn search(call: &Call, product: QueryProduct) -> Result<Reply, Error> {
         window,
         limit: page.limit,
     };
-    let search = Arc::clone(call.search()?);
+    let search = Arc::clone(call.search_index()?);
     search.catch_up(call.store()).await?;
     let snapshot = search.snapshot();
-    let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
+    let (viewer, wants, spoken) = (
+        call.viewer(),
+        call.field_selection(ObjectKind::Post),
+        call.answer_vocabulary(),
+    );
     let read = call.read(move |tx| {
         let PostSearchPage { posts, next } = if ranks {
             find_ranked(tx, &snapshot, viewer, &asked, after)?
@@ -82,22 +86,22 @@ async fn search(call: &Call, product: QueryProduct) -> Result<Reply, Error> {
         Ok((view::render_posts(tx, viewer, posts, &wants, spoken)?, next))
     });
     let (answer, next) = read.await?;
-    let tokens = Tokens {
-        next: next.map(|keys| page.token(Direction::Next, keys)),
+    let tokens = PageTokens {
+        next: next.map(|keys| page.page_token(PageDirection::Next, keys)),
         previous: None,
     };
-    call.answer_timeline(&answer, &tokens)
+    call.respond_timeline(&answer, &tokens)
 }
 
 /// The query, as the caller may write it.
-fn query(call: &Call, product: QueryProduct) -> Result<Arc<ParsedQuery>, Error> {
-    let enterprise = call.caller()?.app.access_level == AccessLevel::Enterprise.name();
+fn parse_query(call: &RequestContext, product: QueryProduct) -> Result<Arc<ParsedQuery>, Error> {
+    let enterprise = call.require_caller()?.app.access_level == AccessLevel::Enterprise.name();
     let level = if enterprise {
         AccessTier::Enterprise
     } else {
         AccessTier::SelfServe
     };
-    let text = call.text("query").unwrap_or_default();
+    let text = call.query_text("query").unwrap_or_default();
     let read = query::parse(text, QueryDialect::new(product, level));
     let query =
         read.map_err(|problems| Refusal::invalid_parameter("query", text, problems.to_string()))?;
@@ -105,8 +109,11 @@ fn query(call: &Call, product: QueryProduct) -> Result<Arc<ParsedQuery>, Error> 
 }
 
 /// A page has one token, whatever it is called.
-fn one_token(call: &Call) -> Result<(), Refusal> {
-    let (Some(next), Some(_)) = (call.text("next_token"), call.text("pagination_token")) else {
+fn check_single_token(call: &RequestContext) -> Result<(), Refusal> {
+    let (Some(next), Some(_)) = (
+        call.query_text("next_token"),
+        call.query_text("pagination_token"),
+    ) else {
         return Ok(());
     };
     let message = "Only one of `next_token` and `pagination_token` can be given";

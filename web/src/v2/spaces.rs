@@ -8,16 +8,20 @@ use store::posts::{self, PageRange, Post};
 use store::spaces::{self as stored, Space};
 use view::{LookupKeys, ObjectKind, ResponsePayload};
 
-use super::{edges, span, wants_users};
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
-use crate::page::{Page, Tokens};
+use super::{page_range, user_edges, user_field_selection};
+use crate::endpoint::HandlerFuture;
+use crate::pagination::{PageRequest, PageTokens};
+use crate::request_context::{HttpReply, RequestContext};
 
 /// `GET /2/spaces/{id}`.
-pub(crate) fn by_id(call: Call) -> Pending {
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("id")?.to_owned();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Space), call.spoken());
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Space),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let id = decode_base62(&name);
             let found = id.map_or(Ok(None), |id| stored::find_by_id(tx, id))?;
@@ -29,15 +33,19 @@ pub(crate) fn by_id(call: Call) -> Pending {
                 tx, viewer, found, &wants, spoken, asked,
             )?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
 /// `GET /2/spaces`.
-pub(crate) fn by_ids(call: Call) -> Pending {
+pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let names = call.texts("ids").to_vec();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Space), call.spoken());
+        let names = call.query_texts("ids").to_vec();
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Space),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let mut ids: Vec<i64> = Vec::with_capacity(names.len());
             for id in names.iter().filter_map(|name| decode_base62(name)) {
@@ -55,79 +63,95 @@ pub(crate) fn by_ids(call: Call) -> Pending {
                 tx, viewer, &found, &wants, spoken, asked,
             )?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
 /// `GET /2/spaces/by/creator_ids`.
-pub(crate) fn by_creators(call: Call) -> Pending {
+pub(crate) fn list_by_creators(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let mut creators: Vec<UserId> = call.ids("user_ids");
+        let mut creators: Vec<UserId> = call.query_ids("user_ids");
         creators.sort_unstable();
         creators.dedup();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Space), call.spoken());
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Space),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let mut found = stored::list_active_by_creators(tx, &creators)?;
             found.sort_unstable_by_key(|space| std::cmp::Reverse(space.id));
             Ok(view::render_spaces(tx, viewer, &found, &wants, spoken)?)
         });
-        call.answer_page(&found.await?, &Tokens::default())
+        call.respond_page(&found.await?, &PageTokens::default())
     })
 }
 
 /// `GET /2/spaces/search`.
-pub(crate) fn search(call: Call) -> Pending {
+pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let text = call.text("query").unwrap_or_default().to_owned();
-        let among = match call.text("state") {
+        let text = call.query_text("query").unwrap_or_default().to_owned();
+        let among = match call.query_text("state") {
             Some("live") => SpaceStateFilter::Live,
             Some("scheduled") => SpaceStateFilter::Scheduled,
             _ => SpaceStateFilter::All,
         };
-        let limit = usize::try_from(call.int("max_results")).unwrap_or(0);
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Space), call.spoken());
+        let limit = usize::try_from(call.query_int("max_results")).unwrap_or(0);
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Space),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let found = spaces::search(tx, &text, among, limit)?;
             Ok(view::render_spaces(tx, viewer, &found, &wants, spoken)?)
         });
-        call.answer_page(&found.await?, &Tokens::default())
+        call.respond_page(&found.await?, &PageTokens::default())
     })
 }
 
 /// `GET /2/spaces/{id}/buyers`.
-pub(crate) fn buyers(call: Call) -> Pending {
+pub(crate) fn list_buyers(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, page) = (call.user()?, call.page()?);
+        let (user, page) = (call.require_user()?, call.page_request()?);
         let name = call.path_text("id")?.to_owned();
-        let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            user_field_selection(&call)?,
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
-            let Some(space) = seen(tx, &name)? else {
-                return Ok((no_space(&name), None));
+            let Some(space) = find_visible_space(tx, &name)? else {
+                return Ok((space_not_found(&name), None));
             };
             spaces::check_may_see_buyers(&space, user)?;
-            let cut = page.cut(
-                stored::buyer_page(tx, space.id, &one_more(&page))?,
+            let cut = page.slice_rows(
+                stored::buyer_page(tx, space.id, &page_range_plus_one(&page))?,
                 |edge| edge.1,
             );
-            let people = edges::people(tx, &cut.rows)?;
+            let people = user_edges::load_users(tx, &cut.rows)?;
             let answer = view::render_users(tx, viewer, people, &wants, spoken)?;
             Ok((answer, Some(cut.tokens)))
         });
-        say(&call, found.await?)
+        respond(&call, found.await?)
     })
 }
 
 /// `GET /2/spaces/{id}/posts`.
-pub(crate) fn shared(call: Call) -> Pending {
+pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (page, name) = (call.page()?, call.path_text("id")?.to_owned());
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
+        let (page, name) = (call.page_request()?, call.path_text("id")?.to_owned());
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Post),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
-            let Some(space) = seen(tx, &name)? else {
-                return Ok((no_space(&name), None));
+            let Some(space) = find_visible_space(tx, &name)? else {
+                return Ok((space_not_found(&name), None));
             };
-            let rows = stored::page_of_shared_posts(tx, space.id, &one_more(&page))?;
-            let cut = page.cut(rows, |edge| edge.1);
+            let rows = stored::page_of_shared_posts(tx, space.id, &page_range_plus_one(&page))?;
+            let cut = page.slice_rows(rows, |edge| edge.1);
             let ids: Vec<PostId> = cut.rows.iter().map(|(post, _)| *post).collect();
             let mut found = posts::find_by_ids(tx, &ids)?;
             let place = |post: &Post| ids.iter().position(|id| *id == post.id);
@@ -135,19 +159,19 @@ pub(crate) fn shared(call: Call) -> Pending {
             let answer = view::render_posts(tx, viewer, found, &wants, spoken)?;
             Ok((answer, Some(cut.tokens)))
         });
-        say(&call, found.await?)
+        respond(&call, found.await?)
     })
 }
 
 /// The space that a name stands for, if it may be seen.
-fn seen(tx: &mut store::Tx<'_>, name: &str) -> Result<Option<Space>, Error> {
+fn find_visible_space(tx: &mut store::Tx<'_>, name: &str) -> Result<Option<Space>, Error> {
     match decode_base62(name) {
         Some(id) => Ok(spaces::find_visible(tx, id)?),
         None => Ok(None),
     }
 }
 
-fn no_space(name: &str) -> ResponsePayload {
+fn space_not_found(name: &str) -> ResponsePayload {
     ResponsePayload {
         errors: vec![Refusal::NotFound(ResourceRef::new("space", "id", name))],
         ..ResponsePayload::default()
@@ -155,16 +179,19 @@ fn no_space(name: &str) -> ResponsePayload {
 }
 
 /// The part of a collection that a page is, with one row more than it holds.
-fn one_more(page: &Page) -> PageRange {
+fn page_range_plus_one(page: &PageRequest) -> PageRange {
     PageRange {
-        limit: page.fetch(),
-        ..span(page, (0, i64::MAX))
+        limit: page.fetch_limit(),
+        ..page_range(page, (0, i64::MAX))
     }
 }
 
-fn say(call: &Call, (answer, tokens): (ResponsePayload, Option<Tokens>)) -> Result<Reply, Error> {
+fn respond(
+    call: &RequestContext,
+    (answer, tokens): (ResponsePayload, Option<PageTokens>),
+) -> Result<HttpReply, Error> {
     match tokens {
-        Some(tokens) => call.answer_page(&answer, &tokens),
-        None => call.answer(&answer),
+        Some(tokens) => call.respond_page(&answer, &tokens),
+        None => call.respond(&answer),
     }
 }

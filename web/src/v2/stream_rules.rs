@@ -9,11 +9,11 @@ use store::rules::{self as stored, StreamProduct, StreamRule};
 use view::{ObjectKind, RuleCount};
 
 use super::rules;
-use crate::accents;
 use crate::body;
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
-use crate::page::{Direction, Tokens};
+use crate::endpoint::HandlerFuture;
+use crate::error_formats;
+use crate::pagination::{PageDirection, PageTokens};
+use crate::request_context::{HttpReply, RequestContext};
 
 const ADD: VocabularyWord = VocabularyWord::same_in_both("add");
 const DELETE: VocabularyWord = VocabularyWord::same_in_both("delete");
@@ -22,75 +22,86 @@ const VALUES: VocabularyWord = VocabularyWord::same_in_both("values");
 const STREAM: StreamProduct = StreamProduct::Stream;
 
 /// `GET /2/posts/search/stream/rules`: all of them, oldest first, or those that are named.
-pub(crate) fn list(call: Call) -> Pending {
+pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let app = call.caller()?.app_id;
-        let ids: Vec<i64> = call.ids::<()>("ids").iter().map(|id| id.get()).collect();
+        let app = call.require_caller()?.app_id;
+        let ids: Vec<i64> = call
+            .query_ids::<()>("ids")
+            .iter()
+            .map(|id| id.get())
+            .collect();
         if !ids.is_empty() {
             let found = call
                 .read(move |tx| Ok(acts::find_existing(tx, app, STREAM, &ids)?))
                 .await?;
-            return listed(&call, &found, Tokens::default());
+            return respond_rules(&call, &found, PageTokens::default());
         }
-        let page = call.page()?;
-        let (after, limit) = (page.after.map_or(0, |keys| keys.first()), page.fetch());
+        let page = call.page_request()?;
+        let (after, limit) = (
+            page.after.map_or(0, |keys| keys.first()),
+            page.fetch_limit(),
+        );
         let mut found = call
             .read(move |tx| Ok(stored::list_by_app(tx, app, STREAM, after, limit)?))
             .await?;
         let more = found.len() > page.limit;
         found.truncate(page.limit);
         let last = found.last().filter(|_| more);
-        let tokens = Tokens {
-            next: last.map(|rule| page.token(Direction::Next, rule.id)),
+        let tokens = PageTokens {
+            next: last.map(|rule| page.page_token(PageDirection::Next, rule.id)),
             previous: None,
         };
-        listed(&call, &found, tokens)
+        respond_rules(&call, &found, tokens)
     })
 }
 
-fn listed(call: &Call, found: &[StreamRule], tokens: Tokens) -> Result<Reply, Error> {
-    let mut meta = tokens.meta(found.len());
-    meta.insert("sent".to_owned(), json!(sent(call)));
+fn respond_rules(
+    call: &RequestContext,
+    found: &[StreamRule],
+    tokens: PageTokens,
+) -> Result<HttpReply, Error> {
+    let mut meta = tokens.to_meta(found.len());
+    meta.insert("sent".to_owned(), json!(sent_time(call)));
     let mut body = Map::new();
     if !found.is_empty() {
-        let data = found.iter().map(rules::shown).collect();
+        let data = found.iter().map(rules::rule_json).collect();
         body.insert("data".to_owned(), data);
     }
     body.insert("meta".to_owned(), Value::Object(meta));
-    call.say_whole(&Value::Object(body))
+    call.respond_json(&Value::Object(body))
 }
 
-fn sent(call: &Call) -> String {
+fn sent_time(call: &RequestContext) -> String {
     let now: Time = call.now();
     now.to_string()
 }
 
 /// `POST /2/posts/search/stream/rules`: adds some, or deletes some, or all.
-pub(crate) fn update(call: Call) -> Pending {
+pub(crate) fn update_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (body, all) = (call.body(), call.flag("delete_all"));
+        let (body, all) = (call.body(), call.query_flag("delete_all"));
         let asked = [all, body.has(ADD), body.has(DELETE)];
         if asked.iter().filter(|one| **one).count() != 1 {
             let message = "The request must have exactly one of `add`, `delete` and `delete_all`";
-            return Err(body::whole(message).into());
+            return Err(body::invalid_body(message).into());
         }
         if body.has(ADD) {
-            add(&call).await
+            add_rules(&call).await
         } else if all {
-            delete_all(&call).await
+            delete_all_rules(&call).await
         } else {
-            delete(&call).await
+            delete_rules(&call).await
         }
     })
 }
 
-async fn add(call: &Call) -> Result<Reply, Error> {
-    let (app, dry) = (call.caller()?.app_id, call.flag("dry_run"));
+async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
+    let (app, dry) = (call.require_caller()?.app_id, call.query_flag("dry_run"));
     let dialect = rules::dialect(call, query::QueryProduct::Stream)?;
-    if call.body().array(ADD).is_empty() {
-        return Err(body::whole("`add` must name at least one rule").into());
+    if call.body().value_array(ADD).is_empty() {
+        return Err(body::invalid_body("`add` must name at least one rule").into());
     }
-    let (new, mut refused) = rules::read(call.body().objects(ADD), dialect)?;
+    let (new, mut refused) = rules::parse_rules(call.body().object_array(ADD), dialect)?;
     let invalid = refused.len();
     let mut added = AddedRules::default();
     if !new.is_empty() {
@@ -111,45 +122,45 @@ async fn add(call: &Call) -> Result<Reply, Error> {
     let status = if nothing {
         200
     } else {
-        call.endpoint().success
+        call.endpoint().success_status
     };
     refused.extend(added.duplicates);
-    let errors = (!refused.is_empty()).then(|| rules::errors(call, &refused));
-    Ok(changed(call, status, &added.rules, &summary, errors))
+    let errors = (!refused.is_empty()).then(|| rules::errors_json(call, &refused));
+    Ok(change_reply(call, status, &added.rules, &summary, errors))
 }
 
-fn changed(
-    call: &Call,
+fn change_reply(
+    call: &RequestContext,
     status: u16,
     added: &[StreamRule],
     summary: &Value,
     errors: Option<Value>,
-) -> Reply {
+) -> HttpReply {
     let mut body = Map::new();
     if !added.is_empty() {
-        let data = added.iter().map(rules::shown).collect();
+        let data = added.iter().map(rules::rule_json).collect();
         body.insert("data".to_owned(), data);
     }
-    let meta = json!({ "sent": sent(call), "summary": summary });
+    let meta = json!({ "sent": sent_time(call), "summary": summary });
     body.insert("meta".to_owned(), meta);
     if let Some(errors) = errors {
         body.insert("errors".to_owned(), errors);
     }
-    Reply::json(status, &Value::Object(body))
+    HttpReply::json(status, &Value::Object(body))
 }
 
 /// How many rules are deleted in one transaction.
-const AT_ONCE: i64 = 1_000;
+const DELETE_BATCH: i64 = 1_000;
 
-async fn delete_all(call: &Call) -> Result<Reply, Error> {
-    let (app, dry) = (call.caller()?.app_id, call.flag("dry_run"));
+async fn delete_all_rules(call: &RequestContext) -> Result<HttpReply, Error> {
+    let (app, dry) = (call.require_caller()?.app_id, call.query_flag("dry_run"));
     let mut deleted = 0;
     if dry {
         let count = call.read(move |tx| Ok(stored::count(tx, app, STREAM)?));
         deleted = usize::try_from(count.await?).unwrap_or(0);
     } else {
         let some = move |tx: &mut Tx<'_>| {
-            let found = stored::list_by_app(tx, app, STREAM, 0, AT_ONCE)?;
+            let found = stored::list_by_app(tx, app, STREAM, 0, DELETE_BATCH)?;
             let ids: Vec<i64> = found.iter().map(|rule| rule.id).collect();
             acts::remove(tx, app, STREAM, &ids)
         };
@@ -161,27 +172,31 @@ async fn delete_all(call: &Call) -> Result<Reply, Error> {
         }
     }
     let summary = json!({ "deleted": deleted, "not_deleted": 0 });
-    Ok(changed(call, 200, &[], &summary, None))
+    Ok(change_reply(call, 200, &[], &summary, None))
 }
 
-async fn delete(call: &Call) -> Result<Reply, Error> {
-    let (app, dry) = (call.caller()?.app_id, call.flag("dry_run"));
-    let named = call.body().object(DELETE);
+async fn delete_rules(call: &RequestContext) -> Result<HttpReply, Error> {
+    let (app, dry) = (call.require_caller()?.app_id, call.query_flag("dry_run"));
+    let named = call.body().optional_object(DELETE);
     let named = named.filter(|named| named.has(IDS) != named.has(VALUES));
     let Some(named) = named else {
         let message = "`delete` must have exactly one of `ids` and `values`";
-        return Err(body::whole(message).into());
+        return Err(body::invalid_body(message).into());
     };
-    let asked = named.array(IDS).len() + named.array(VALUES).len();
+    let asked = named.value_array(IDS).len() + named.value_array(VALUES).len();
     if asked == 0 {
-        return Err(body::whole("`delete` must name at least one rule").into());
+        return Err(body::invalid_body("`delete` must name at least one rule").into());
     }
-    let ids: Vec<i64> = named.ids::<()>(IDS).iter().map(|id| id.get()).collect();
+    let ids: Vec<i64> = named
+        .id_array::<()>(IDS)
+        .iter()
+        .map(|id| id.get())
+        .collect();
     // What was added while the app could say more can be removed.
     let dialect = QueryDialect::new(query::QueryProduct::Stream, AccessTier::Enterprise);
-    let values = named.texts(VALUES);
+    let values = named.text_array(VALUES);
     let values: Vec<String> = values
-        .filter_map(|value| rules::canonical(value, dialect).ok())
+        .filter_map(|value| rules::canonical_form(value, dialect).ok())
         .collect();
     let work = move |tx: &mut Tx<'_>| {
         let mut all = acts::find_ids_by_canonical(tx, app, STREAM, &values)?;
@@ -195,15 +210,15 @@ async fn delete(call: &Call) -> Result<Reply, Error> {
     let deleted = call.write(work).await?;
     let missing = asked.saturating_sub(deleted);
     let summary = json!({ "deleted": deleted, "not_deleted": missing });
-    let errors = (missing > 0).then(|| unknown(call, missing));
-    Ok(changed(call, 200, &[], &summary, errors))
+    let errors = (missing > 0).then(|| missing_rules_error(call, missing));
+    Ok(change_reply(call, 200, &[], &summary, errors))
 }
 
 /// What is said of rules that are not there.
-fn unknown(call: &Call, missing: usize) -> Value {
-    let mut problem = accents::partial(
+fn missing_rules_error(call: &RequestContext, missing: usize) -> Value {
+    let mut problem = error_formats::render_partial_error(
         &Refusal::InvalidParameters(Vec::new()),
-        &call.home.problem_base,
+        &call.state.problem_base,
     );
     let each = json!({ "message": "Rule does not exist", "parameters": {} });
     if let Some(members) = problem.as_object_mut() {
@@ -213,9 +228,9 @@ fn unknown(call: &Call, missing: usize) -> Value {
 }
 
 /// `GET /2/posts/search/stream/rules/counts`.
-pub(crate) fn counts(call: Call) -> Pending {
+pub(crate) fn get_counts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let app = call.caller()?.app_id;
+        let app = call.require_caller()?.app_id;
         let most = rules::dialect(&call, query::QueryProduct::Stream)?.max_rules();
         let count = call
             .read(move |tx| Ok(stored::count(tx, app, STREAM)?))
@@ -225,7 +240,11 @@ pub(crate) fn counts(call: Call) -> Pending {
             count,
             limit: i64::try_from(most).unwrap_or(i64::MAX),
         };
-        let wants = call.wants(ObjectKind::RulesCount);
-        call.answer(&view::render_rules_count(shown, &wants, call.spoken()))
+        let wants = call.field_selection(ObjectKind::RulesCount);
+        call.respond(&view::render_rules_count(
+            shown,
+            &wants,
+            call.answer_vocabulary(),
+        ))
     })
 }

@@ -11,28 +11,28 @@ use store::rules as stored;
 use view::ObjectKind;
 
 use super::rules::is_enterprise;
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 /// How the powerstream calls `backfill_minutes`, `start_time` and `end_time`.
-const OLDER: [&str; 3] = ["backfillMinutes", "startTime", "endTime"];
-const NAMES: [&str; 3] = ["backfill_minutes", "start_time", "end_time"];
-const LOCAL: &str = "localDcOnly";
+const POWERSTREAM_PARAMS: [&str; 3] = ["backfillMinutes", "startTime", "endTime"];
+const REPLAY_PARAMS: [&str; 3] = ["backfill_minutes", "start_time", "end_time"];
+const LOCAL_DC_PARAM: &str = "localDcOnly";
 /// There is one place where everything is.
 const DATACENTER: &str = "local";
 /// Posts a second on a connection of an app without a contract.
-const PACE: u32 = 250;
+const MAX_POSTS_PER_SECOND: u32 = 250;
 /// Replays that an app may have at once.
-const REPLAYS: usize = 2;
+const MAX_REPLAYS: usize = 2;
 /// How far back one reaches, and how near to now.
-const BACK_MS: i64 = 24 * 3600 * 1000;
-const NEAR_MS: i64 = 10_000;
+const REPLAY_REACH_MS: i64 = 24 * 3600 * 1000;
+const REPLAY_MIN_AGE_MS: i64 = 10_000;
 const MINUTE_MS: i64 = 60_000;
 
 macro_rules! streams {
     ($($name:ident, $endpoint:ident, $about:literal;)*) => {$(
         #[doc = $about]
-        pub(crate) fn $name(call: Call) -> Pending {
+        pub(crate) fn $name(call: RequestContext) -> HandlerFuture {
             Box::pin(connect(call, StreamEndpoint::$endpoint))
         }
     )*};
@@ -56,19 +56,19 @@ streams! {
     likes_compliance, LikesCompliance, "`GET /2/likes/compliance/stream`.";
 }
 
-async fn connect(call: Call, endpoint: StreamEndpoint) -> Result<Reply, Error> {
-    let (app, enterprise) = (call.caller()?.app_id, is_enterprise(&call)?);
+async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpReply, Error> {
+    let (app, enterprise) = (call.require_caller()?.app_id, is_enterprise(&call)?);
     let open = endpoint.rule_product().is_some() || endpoint == StreamEndpoint::Sample;
     if !enterprise && !open {
         let required = "enterprise";
         return Err(Refusal::NotEnrolled { required }.into());
     }
     let names = if endpoint == StreamEndpoint::Powerstream {
-        OLDER
+        POWERSTREAM_PARAMS
     } else {
-        NAMES
+        REPLAY_PARAMS
     };
-    let past = past_as(&call, enterprise, names)?;
+    let past = parse_replay_params(&call, enterprise, names)?;
     if let Some(product) = endpoint.rule_product() {
         let count = call.read(move |tx| Ok(stored::count(tx, app, product)?));
         if count.await? == 0 {
@@ -77,25 +77,25 @@ async fn connect(call: Call, endpoint: StreamEndpoint) -> Result<Reply, Error> {
     }
     let replay = past.is_some_and(|past| past.until.is_some());
     let most = if replay {
-        REPLAYS
+        MAX_REPLAYS
     } else {
         endpoint.max_connections(enterprise)
     };
     let opening = ConnectionRequest {
         app,
         endpoint,
-        partition: partition(&call),
+        partition: partition_param(&call),
         replay,
         max_connections: most,
-        max_per_second: (!enterprise).then_some(PACE),
-        client: call.address(),
+        max_per_second: (!enterprise).then_some(MAX_POSTS_PER_SECOND),
+        client: call.client_address(),
     };
-    let session = call.hub().open(opening).await?;
+    let session = call.stream_hub().open(opening).await?;
     let feed = session.feed();
-    let format = format(&call, endpoint);
-    let streams = &call.home.streams;
-    let local = call.endpoint().has_param(LOCAL) && call.flag(LOCAL);
-    let first = futures_util::stream::iter(local.then(|| metadata(call.now())));
+    let format = feed_format(&call, endpoint);
+    let streams = &call.state.post_streams;
+    let local = call.endpoint().has_param(LOCAL_DC_PARAM) && call.query_flag(LOCAL_DC_PARAM);
+    let first = futures_util::stream::iter(local.then(|| connection_metadata(call.now())));
     let feed = if let Some(past) = past {
         feed.after_backfill(first.chain(streams.replay_posts(&session, format, past)))
     } else {
@@ -103,25 +103,29 @@ async fn connect(call: Call, endpoint: StreamEndpoint) -> Result<Reply, Error> {
         streams.join(&session, format, None).await;
         feed.after_backfill(first)
     };
-    let reply = call.stream(feed);
-    Ok(if local { from_here(reply) } else { reply })
+    let reply = call.respond_stream(feed);
+    Ok(if local {
+        add_datacenter_headers(reply)
+    } else {
+        reply
+    })
 }
 
 /// Which fields were asked for, of what is sent.
-fn format(call: &Call, endpoint: StreamEndpoint) -> StreamFormat {
+fn feed_format(call: &RequestContext, endpoint: StreamEndpoint) -> StreamFormat {
     let object = if endpoint.carries_likes() {
         ObjectKind::Like
     } else {
         ObjectKind::Post
     };
     StreamFormat {
-        selection: call.wants(object),
-        options: call.spoken(),
+        selection: call.field_selection(object),
+        options: call.answer_vocabulary(),
     }
 }
 
 /// Says where a powerstream comes from.
-fn from_here(reply: Reply) -> Reply {
+fn add_datacenter_headers(reply: HttpReply) -> HttpReply {
     let datacenter = HeaderName::from_static("x-powerstream-datacenter");
     let local = HeaderName::from_static("x-powerstream-localdconly");
     reply
@@ -130,7 +134,7 @@ fn from_here(reply: Reply) -> Reply {
 }
 
 /// The first line of a powerstream that is asked where it comes from.
-fn metadata(now: Time) -> Bytes {
+fn connection_metadata(now: Time) -> Bytes {
     let line = json!({
         "type": "connection_metadata",
         "datacenter": DATACENTER,
@@ -139,32 +143,38 @@ fn metadata(now: Time) -> Bytes {
     Bytes::from(format!("{line}\r\n"))
 }
 
-fn partition(call: &Call) -> u8 {
+fn partition_param(call: &RequestContext) -> u8 {
     if !call.endpoint().has_param("partition") {
         return 1;
     }
-    u8::try_from(call.int("partition")).unwrap_or(1)
+    u8::try_from(call.query_int("partition")).unwrap_or(1)
 }
 
 /// What is asked for of the past.
-pub(super) fn past(call: &Call, enterprise: bool) -> Result<Option<ReplayWindow>, Error> {
-    past_as(call, enterprise, NAMES)
+pub(super) fn parse_replay(
+    call: &RequestContext,
+    enterprise: bool,
+) -> Result<Option<ReplayWindow>, Error> {
+    parse_replay_params(call, enterprise, REPLAY_PARAMS)
 }
 
 /// The same under other names.
-fn past_as(
-    call: &Call,
+fn parse_replay_params(
+    call: &RequestContext,
     enterprise: bool,
     names: [&'static str; 3],
 ) -> Result<Option<ReplayWindow>, Error> {
     let [back, from, until] = names;
-    let (minutes, now) = (call.int(back), call.now());
+    let (minutes, now) = (call.query_int(back), call.now());
     let refuse = |name: &'static str, message: String| {
-        Err(Refusal::invalid_parameter(call.spelled(name), call.raw(name), message).into())
+        Err(
+            Refusal::invalid_parameter(call.param_name_used(name), call.raw_param(name), message)
+                .into(),
+        )
     };
     let replayed = call.endpoint().has_param(from);
     let (start, end) = if replayed {
-        (call.time(from), call.time(until))
+        (call.query_time(from), call.query_time(until))
     } else {
         (None, None)
     };
@@ -191,7 +201,7 @@ fn past_as(
         let message = format!("`{back}` does not go with `{from}` and `{until}`");
         return refuse(back, message);
     }
-    check(call, names, (start, end), now)?;
+    check_replay_range(call, names, (start, end), now)?;
     Ok(Some(ReplayWindow {
         from: start,
         until: Some(end),
@@ -199,22 +209,22 @@ fn past_as(
 }
 
 /// Whether a span can be replayed.
-fn check(
-    call: &Call,
+fn check_replay_range(
+    call: &RequestContext,
     [_, from, until]: [&'static str; 3],
     (start, end): (Time, Time),
     now: Time,
 ) -> Result<(), Error> {
     let wrong = |name: &'static str, what: &str| -> Error {
-        let raw = call.raw(name);
+        let raw = call.raw_param(name);
         let message = format!("Invalid '{name}':'{raw}'. {what}");
         Refusal::invalid_parameter(name, raw, message).into()
     };
-    if start < now.plus_ms(-BACK_MS) {
+    if start < now.plus_ms(-REPLAY_REACH_MS) {
         let what = format!("'{from}' must be on or after 24 hours before the request time.");
         return Err(wrong(from, &what));
     }
-    if end > now.plus_ms(-NEAR_MS) {
+    if end > now.plus_ms(-REPLAY_MIN_AGE_MS) {
         let what = format!("'{until}' must be a minimum of 10 seconds prior to the request time.");
         return Err(wrong(until, &what));
     }

@@ -12,85 +12,96 @@ use store::posts::PageRange;
 use store::users::{self, User};
 use view::{ObjectKind, ResponsePayload};
 
-use super::{neighbours, span};
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
-use crate::page::Page;
+use super::{neighbour_tokens, page_range};
+use crate::endpoint::HandlerFuture;
+use crate::pagination::PageRequest;
+use crate::request_context::{HttpReply, RequestContext};
 
 /// Whose timeline, as the request names them.
 #[derive(Clone)]
-enum Whose {
+enum TimelineOwner {
     Id(UserId),
     Name(String),
 }
 
 /// One of the two public timelines.
-type Read = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<Found, Fault>;
+type ReadTimeline = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<Found, Fault>;
 
 /// `GET /2/users/{id}/posts`.
-pub(crate) fn of_user(call: Call) -> Pending {
+pub(crate) fn list_user_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let whose = Whose::Id(call.path_id("id")?);
-        public(&call, whose, timelines::load_author_page).await
+        let whose = TimelineOwner::Id(call.path_id("id")?);
+        respond_public(&call, whose, timelines::load_author_page).await
     })
 }
 
 /// `GET /2/users/{id}/mentions`.
-pub(crate) fn mentions(call: Call) -> Pending {
+pub(crate) fn list_user_mentions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let whose = Whose::Id(call.path_id("id")?);
-        public(&call, whose, timelines::load_mentions_page).await
+        let whose = TimelineOwner::Id(call.path_id("id")?);
+        respond_public(&call, whose, timelines::load_mentions_page).await
     })
 }
 
 /// `GET /2/users/by/username/{username}/posts`.
-pub(crate) fn of_username(call: Call) -> Pending {
+pub(crate) fn list_posts_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let whose = Whose::Name(call.path_text("username")?.to_owned());
-        public(&call, whose, timelines::load_author_page).await
+        let whose = TimelineOwner::Name(call.path_text("username")?.to_owned());
+        respond_public(&call, whose, timelines::load_author_page).await
     })
 }
 
 /// `GET /2/users/by/username/{username}/mentions`.
-pub(crate) fn mentions_of_username(call: Call) -> Pending {
+pub(crate) fn list_mentions_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let whose = Whose::Name(call.path_text("username")?.to_owned());
-        public(&call, whose, timelines::load_mentions_page).await
+        let whose = TimelineOwner::Name(call.path_text("username")?.to_owned());
+        respond_public(&call, whose, timelines::load_mentions_page).await
     })
 }
 
 /// `GET /2/users/{id}/timelines/reverse_chronological`.
-pub(crate) fn home(call: Call) -> Pending {
+pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let reader = call.own("id")?;
-        let page = call.page()?;
-        let span = windowed(&call, &page)?;
-        let (wants, spoken) = (call.wants(ObjectKind::Post), call.spoken());
-        let homes = Arc::clone(&call.home.homes);
+        let reader = call.require_own_user("id")?;
+        let page = call.page_request()?;
+        let span = page_range_in_window(&call, &page)?;
+        let (wants, spoken) = (
+            call.field_selection(ObjectKind::Post),
+            call.answer_vocabulary(),
+        );
+        let homes = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
             let user =
                 users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller is gone"))?;
             let found = timelines::load_home_page(tx, &homes, &user, &span)?;
-            spoken_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
+            render_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
                 view::render_posts(tx, viewer, posts, &wants, spoken)
             })
         });
         let (found, looked_at, more) = read.await?;
-        say(&call, &page, &found, looked_at, more)
+        respond_page(&call, &page, &found, looked_at, more)
     })
 }
 
-async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Error> {
-    let page = call.page()?;
-    let span = windowed(call, &page)?;
-    let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Post), call.spoken());
+async fn respond_public(
+    call: &RequestContext,
+    whose: TimelineOwner,
+    read: ReadTimeline,
+) -> Result<HttpReply, Error> {
+    let page = call.page_request()?;
+    let span = page_range_in_window(call, &page)?;
+    let (viewer, wants, spoken) = (
+        call.viewer(),
+        call.field_selection(ObjectKind::Post),
+        call.answer_vocabulary(),
+    );
     let read = call.read(move |tx| {
         let (user, subject) = match &whose {
-            Whose::Id(id) => (
+            TimelineOwner::Id(id) => (
                 users::find_by_id(tx, *id)?,
                 ResourceRef::new("user", "id", id),
             ),
-            Whose::Name(name) => (
+            TimelineOwner::Name(name) => (
                 users::find_by_username(tx, name)?,
                 ResourceRef::new("user", "username", name),
             ),
@@ -100,28 +111,28 @@ async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Error> {
             None => Visibility::Missing,
         };
         let (Some(user), Visibility::Visible) = (user, sight) else {
-            return Ok(Err(hidden(sight, subject)));
+            return Ok(Err(visibility_refusal(sight, subject)));
         };
         let found = read(tx, viewer, &user, &span)?;
-        spoken_page(tx, viewer, found, |tx, viewer, posts| {
+        render_page(tx, viewer, found, |tx, viewer, posts| {
             view::render_posts(tx, viewer, posts, &wants, spoken)
         })
         .map(Ok)
     });
     match read.await? {
-        Ok((found, looked_at, more)) => say(call, &page, &found, looked_at, more),
+        Ok((found, looked_at, more)) => respond_page(call, &page, &found, looked_at, more),
         Err(refusal) => {
             let nothing = ResponsePayload {
                 errors: vec![refusal],
                 ..ResponsePayload::default()
             };
-            call.answer(&nothing)
+            call.respond(&nothing)
         }
     }
 }
 
 /// Why nothing of a user's timeline is shown.
-fn hidden(sight: Visibility, subject: ResourceRef) -> Refusal {
+fn visibility_refusal(sight: Visibility, subject: ResourceRef) -> Refusal {
     match sight {
         Visibility::Visible | Visibility::Missing => Refusal::NotFound(subject),
         Visibility::Forbidden => Refusal::NotVisible(subject),
@@ -129,35 +140,35 @@ fn hidden(sight: Visibility, subject: ResourceRef) -> Refusal {
     }
 }
 
-type Spoken = (ResponsePayload, Option<(i64, i64)>, bool);
+type RenderedTimeline = (ResponsePayload, Option<(i64, i64)>, bool);
 
-fn spoken_page(
+fn render_page(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     found: Found,
     speak: impl FnOnce(&mut Tx<'_>, Viewer, Vec<store::posts::Post>) -> Result<ResponsePayload, Fault>,
-) -> Result<Spoken, Error> {
+) -> Result<RenderedTimeline, Error> {
     let looked_at = found
         .scanned_range
         .map(|(newest, oldest)| (newest.get(), oldest.get()));
     Ok((speak(tx, viewer, found.posts)?, looked_at, found.more))
 }
 
-fn say(
-    call: &Call,
-    page: &Page,
+fn respond_page(
+    call: &RequestContext,
+    page: &PageRequest,
     found: &ResponsePayload,
     looked_at: Option<(i64, i64)>,
     more: bool,
-) -> Result<Reply, Error> {
-    call.answer_timeline(found, &neighbours(page, looked_at, more))
+) -> Result<HttpReply, Error> {
+    call.respond_timeline(found, &neighbour_tokens(page, looked_at, more))
 }
 
 /// The page within the window of time and ids that the request names.
-fn windowed(call: &Call, page: &Page) -> Result<PageRange, Error> {
+fn page_range_in_window(call: &RequestContext, page: &PageRequest) -> Result<PageRange, Error> {
     let (since, until): (Option<PostId>, Option<PostId>) =
-        (call.id("since_id"), call.id("until_id"));
-    let (start, end) = (call.time("start_time"), call.time("end_time"));
+        (call.query_id("since_id"), call.query_id("until_id"));
+    let (start, end) = (call.query_time("start_time"), call.query_time("end_time"));
     if let (Some(start), Some(end)) = (start, end)
         && start >= end
     {
@@ -174,21 +185,25 @@ fn windowed(call: &Call, page: &Page) -> Result<PageRange, Error> {
         .map_or(i64::MAX, PostId::get)
         .min(end.map_or(i64::MAX, first_snowflake_at));
     Ok(PageRange {
-        without_replies: excluded(call, "replies"),
-        without_reposts: excluded(call, "retweets") || excluded(call, "reposts"),
-        ..span(page, (above, below))
+        without_replies: is_excluded(call, "replies"),
+        without_reposts: is_excluded(call, "retweets") || is_excluded(call, "reposts"),
+        ..page_range(page, (above, below))
     })
 }
 
 /// Only some timelines can leave something out.
-fn excluded(call: &Call, what: &str) -> bool {
+fn is_excluded(call: &RequestContext, what: &str) -> bool {
     let mut params = call.endpoint().params.iter().copied().flatten();
-    params.any(|param| param.name == "exclude") && call.has("exclude", what)
+    params.any(|param| param.name == "exclude") && call.query_contains("exclude", what)
 }
 
-pub(super) fn wrong_order(call: &Call, lower: &'static str, upper: &'static str) -> Refusal {
-    let (lower, upper) = (call.spelled(lower), call.spelled(upper));
-    let value = call.raw(lower);
+pub(super) fn wrong_order(
+    call: &RequestContext,
+    lower: &'static str,
+    upper: &'static str,
+) -> Refusal {
+    let (lower, upper) = (call.param_name_used(lower), call.param_name_used(upper));
+    let value = call.raw_param(lower);
     let message = format!("Invalid '{lower}':'{value}'. '{lower}' must be before '{upper}'.");
     Refusal::invalid_parameter(lower, value, message)
 }

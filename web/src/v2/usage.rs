@@ -3,15 +3,15 @@
 use network::reads;
 use view::{ObjectKind, ProjectUsage};
 
-use crate::call::Call;
-use crate::endpoint::Pending;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// `GET /2/usage/posts`.
-pub(crate) fn posts(call: Call) -> Pending {
+pub(crate) fn get_post_usage(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, days) = (call.caller()?.app_id, call.int("days"));
+        let (app, days) = (call.require_caller()?.app_id, call.query_int("days"));
         // What was given before this call is in the answer.
-        call.home.reads.flush(&call.home.store).await?;
+        call.state.post_reads.flush(&call.state.store).await?;
         let given = call
             .read(move |tx| Ok(reads::load_usage(tx, app, days)?))
             .await?;
@@ -22,7 +22,11 @@ pub(crate) fn posts(call: Call) -> Pending {
             reset_day: given.reset_day,
             days: given.days,
         };
-        let answer = view::render_usage(&shown, &call.wants(ObjectKind::Usage), call.spoken());
-        call.answer(&answer)
+        let answer = view::render_usage(
+            &shown,
+            &call.field_selection(ObjectKind::Usage),
+            call.answer_vocabulary(),
+        );
+        call.respond(&answer)
     })
 }

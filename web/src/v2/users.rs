@@ -4,15 +4,19 @@ use base::{Error, UserId};
 use store::users as stored;
 use view::LookupKeys;
 
-use super::wants_users;
-use crate::call::{Call, Reply};
-use crate::endpoint::Pending;
+use super::user_field_selection;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::{HttpReply, RequestContext};
 
 /// `GET /2/users`.
-pub(crate) fn by_ids(call: Call) -> Pending {
+pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let ids: Vec<UserId> = call.ids("ids");
-        let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
+        let ids: Vec<UserId> = call.query_ids("ids");
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            user_field_selection(&call)?,
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
             let asked = LookupKeys {
@@ -23,28 +27,32 @@ pub(crate) fn by_ids(call: Call) -> Pending {
                 tx, viewer, found, &wants, spoken, asked,
             )?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
 /// `GET /2/users/{id}`.
-pub(crate) fn by_id(call: Call) -> Pending {
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
-        one(&call, id).await
+        respond_user(&call, id).await
     })
 }
 
 /// `GET /2/users/me`.
-pub(crate) fn me(call: Call) -> Pending {
+pub(crate) fn get_me(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let id = call.user()?;
-        one(&call, id).await
+        let id = call.require_user()?;
+        respond_user(&call, id).await
     })
 }
 
-async fn one(call: &Call, id: UserId) -> Result<Reply, Error> {
-    let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
+async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Error> {
+    let (viewer, wants, spoken) = (
+        call.viewer(),
+        user_field_selection(call)?,
+        call.answer_vocabulary(),
+    );
     let found = call.read(move |tx| {
         let found = stored::find_by_id(tx, id)?;
         let asked = LookupKeys {
@@ -53,14 +61,18 @@ async fn one(call: &Call, id: UserId) -> Result<Reply, Error> {
         };
         Ok(view::render_user(tx, viewer, found, &wants, spoken, asked)?)
     });
-    call.answer(&found.await?)
+    call.respond(&found.await?)
 }
 
 /// `GET /2/users/by`.
-pub(crate) fn by_usernames(call: Call) -> Pending {
+pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let names = call.texts("usernames").to_vec();
-        let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
+        let names = call.query_texts("usernames").to_vec();
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            user_field_selection(&call)?,
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let asked: Vec<&str> = names.iter().map(String::as_str).collect();
             let found = stored::find_by_usernames(tx, &asked)?;
@@ -72,15 +84,19 @@ pub(crate) fn by_usernames(call: Call) -> Pending {
                 tx, viewer, found, &wants, spoken, asked,
             )?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
 /// `GET /2/users/by/username/{username}`.
-pub(crate) fn by_username(call: Call) -> Pending {
+pub(crate) fn get_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("username")?.to_owned();
-        let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            user_field_selection(&call)?,
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let found = stored::find_by_username(tx, &name)?;
             let asked = LookupKeys {
@@ -89,6 +105,6 @@ pub(crate) fn by_username(call: Call) -> Pending {
             };
             Ok(view::render_user(tx, viewer, found, &wants, spoken, asked)?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }

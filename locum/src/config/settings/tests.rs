@@ -1,38 +1,41 @@
-use super::Settings;
-use crate::config::{Mode, Sources, load};
-use crate::exit::Exit;
+use super::ServerSettings;
+use crate::command_error::CommandError;
+use crate::config::{ConfigSources, RunMode, load};
 
-fn settings(mode: Mode, sets: &[&str]) -> Result<Settings, Exit> {
-    let sources = Sources {
-        sets: sets.iter().map(|set| (*set).to_owned()).collect(),
-        ..Sources::default()
+fn load_settings(mode: RunMode, sets: &[&str]) -> Result<ServerSettings, CommandError> {
+    let sources = ConfigSources {
+        set_flags: sets.iter().map(|set| (*set).to_owned()).collect(),
+        ..ConfigSources::default()
     };
-    Settings::read(&load(&sources, mode)?)
+    ServerSettings::from_values(&load(&sources, mode)?)
 }
 
 #[test]
 fn the_test_platform_stays_on_this_machine() {
     let open = "listen.addr=0.0.0.0:80";
-    assert!(matches!(settings(Mode::Dev, &[open]), Err(Exit::Mode(_))));
-    assert!(settings(Mode::Dev, &[open, "core.expose=true"]).is_ok());
-    let control = settings(Mode::Dev, &["listen.control_addr=0.0.0.0:81"]);
-    assert!(matches!(control, Err(Exit::Usage(_))));
+    assert!(matches!(
+        load_settings(RunMode::Dev, &[open]),
+        Err(CommandError::WrongMode(_))
+    ));
+    assert!(load_settings(RunMode::Dev, &[open, "core.expose=true"]).is_ok());
+    let control = load_settings(RunMode::Dev, &["listen.control_addr=0.0.0.0:81"]);
+    assert!(matches!(control, Err(CommandError::Usage(_))));
 }
 
 #[test]
 fn a_real_network_asks_before_it_opens_a_door() {
-    let serve = |sets: &[&str]| settings(Mode::Serve, sets);
+    let serve = |sets: &[&str]| load_settings(RunMode::Serve, sets);
     let (plain, tls) = (
         "core.base_url=http://s.example",
         "core.base_url=https://s.example",
     );
-    assert!(matches!(serve(&[plain]), Err(Exit::Mode(_))));
+    assert!(matches!(serve(&[plain]), Err(CommandError::WrongMode(_))));
     assert!(serve(&[plain, "listen.trusted_proxies=10.0.0.1"]).is_ok());
     let open = serve(&[plain, "core.danger_plain_http=true"]).unwrap();
     assert_eq!(open.dangers, ["core.danger_plain_http"]);
     assert!(matches!(
         serve(&[tls, "limits.rate_limits=off"]),
-        Err(Exit::Mode(_))
+        Err(CommandError::WrongMode(_))
     ));
     assert!(
         serve(&[
@@ -51,16 +54,16 @@ fn a_mail_server_is_a_whole_address_and_its_password_is_not_told() {
         "mail.smtp_url=smtps://me:hush@mail.example",
         "mail.from=Locum <no-reply@example.org>",
     );
-    assert!(settings(Mode::Dev, &[]).unwrap().mail.is_none());
-    let whole = settings(Mode::Dev, &[url, from]).unwrap();
+    assert!(load_settings(RunMode::Dev, &[]).unwrap().mail.is_none());
+    let whole = load_settings(RunMode::Dev, &[url, from]).unwrap();
     assert!(!format!("{whole:?}").contains("hush"));
     for sets in [
         &[url][..],
         &[url, "mail.from=nobody"],
         &["mail.smtp_url=https://me:hush@mail.example", from],
     ] {
-        let told = settings(Mode::Dev, sets).unwrap_err();
-        assert!(matches!(&told, Exit::Usage(text) if text.contains("mail.from")));
+        let told = load_settings(RunMode::Dev, sets).unwrap_err();
+        assert!(matches!(&told, CommandError::Usage(text) if text.contains("mail.from")));
         assert!(!told.message().contains("hush"), "{told:?}");
     }
 }
@@ -80,24 +83,24 @@ fn a_bucket_has_its_keys_and_tls_unless_that_is_waived() {
         whole("media.s3_endpoint=http://s3.example:9000"),
         whole("media.s3_endpoint=https://s3.example"),
     );
-    let made = settings(Mode::Serve, &tls).unwrap();
+    let made = load_settings(RunMode::Serve, &tls).unwrap();
     assert!(!format!("{made:?}").contains("hush"));
-    assert!(settings(Mode::Dev, plain.get(..4).unwrap()).is_ok());
+    assert!(load_settings(RunMode::Dev, plain.get(..4).unwrap()).is_ok());
     assert!(matches!(
-        settings(Mode::Serve, &plain),
-        Err(Exit::Mode(text)) if text.contains("media.s3_endpoint")
+        load_settings(RunMode::Serve, &plain),
+        Err(CommandError::WrongMode(text)) if text.contains("media.s3_endpoint")
     ));
     let waived = [&plain[..], &["media.danger_plain_s3=true"]].concat();
-    let waived = settings(Mode::Serve, &waived).unwrap();
+    let waived = load_settings(RunMode::Serve, &waived).unwrap();
     assert_eq!(waived.dangers, ["media.danger_plain_s3"]);
     for (sets, name) in [
         (&plain[..2], "media.s3_secret_key"),
         (&plain[..1], "media.s3_access_key"),
         (&["media.s3_url=https://media"][..], "media.s3_url"),
     ] {
-        let told = settings(Mode::Dev, sets).unwrap_err();
+        let told = load_settings(RunMode::Dev, sets).unwrap_err();
         assert!(
-            matches!(&told, Exit::Usage(text) if text.starts_with(name)),
+            matches!(&told, CommandError::Usage(text) if text.starts_with(name)),
             "{told:?}"
         );
     }
@@ -107,12 +110,12 @@ fn a_bucket_has_its_keys_and_tls_unless_that_is_waived() {
 fn who_may_join_is_nobody_unless_a_real_network_says_so() {
     use network::registration::RegistrationPolicy;
     let base = "core.base_url=https://s.example";
-    let serve = |sets: &[&str]| settings(Mode::Serve, sets).unwrap().registration;
+    let serve = |sets: &[&str]| load_settings(RunMode::Serve, sets).unwrap().registration;
     assert_eq!(serve(&[base]), RegistrationPolicy::Closed);
     let invite = serve(&[base, "auth.registration=invite"]);
     assert_eq!(invite, RegistrationPolicy::Invite);
-    let dev = settings(Mode::Dev, &[]).unwrap().registration;
+    let dev = load_settings(RunMode::Dev, &[]).unwrap().registration;
     assert_eq!(dev, RegistrationPolicy::Open);
-    let wrong = settings(Mode::Dev, &["auth.registration=some"]);
-    assert!(matches!(wrong, Err(Exit::Usage(_))));
+    let wrong = load_settings(RunMode::Dev, &["auth.registration=some"]);
+    assert!(matches!(wrong, Err(CommandError::Usage(_))));
 }

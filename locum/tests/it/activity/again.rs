@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::SUBSCRIPTIONS;
 use super::webhook::all_of;
-use crate::harness::{Ask, Heard, Receiver, Server, until};
+use crate::harness::{ReceivedRequest, TestRequest, TestServer, WebhookReceiver, wait_until};
 
 /// What a delivery tells, in a word or two.
-fn word(heard: &Heard) -> String {
+fn word(heard: &ReceivedRequest) -> String {
     let body = heard.json();
     let (account, data) = (&body["tweet_create_events"][0], &body["data"]);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -21,12 +21,12 @@ fn word(heard: &Heard) -> String {
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn what_was_deleted_or_became_private_since_is_not_sent_again() {
-    let mut server = Server::start(&["--world", "empty"]);
-    let app = server.app().clone();
-    let receiver = Receiver::open(&app.secret);
-    let ask = |server: &Server, target: &str, body: &Value| {
-        let ask = Ask::post(target).json(body).bearer(&app.bearer);
-        server.send(ask).is(200)["data"].clone()
+    let mut server = TestServer::start(&["--world", "empty"]);
+    let app = server.default_app().clone();
+    let receiver = WebhookReceiver::open(&app.secret);
+    let ask = |server: &TestServer, target: &str, body: &Value| {
+        let ask = TestRequest::post(target).json(body).bearer(&app.bearer);
+        server.send(ask).assert_status(200)["data"].clone()
     };
     let made = ask(
         &server,
@@ -36,9 +36,9 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
     let hook = made["id"].as_str().unwrap().to_owned();
     let (cid, bob, deleted) = {
         let (ada, bob, cid) = (
-            server.person("ada"),
-            server.person("bob"),
-            server.person("cid"),
+            server.new_user("ada"),
+            server.new_user("bob"),
+            server.new_user("cid"),
         );
         let kinds = [
             ("post.create", &ada),
@@ -52,33 +52,33 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
             let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
             ask(&server, SUBSCRIPTIONS, &body);
         }
-        bob.post(all_of(&hook), &json!({})).is(200);
-        ada.says("Kept");
-        let hidden = bob.says("Hidden");
-        let deleted = cid.says("Deleted");
+        bob.post(all_of(&hook), &json!({})).assert_status(200);
+        ada.publish_text("Kept");
+        let hidden = bob.publish_text("Hidden");
+        let deleted = cid.publish_text("Deleted");
         let quote = json!({ "text": "As he says", "quote_tweet_id": hidden });
-        ada.publish(&quote).is(201);
-        let gone = bob.says("Gone");
+        ada.create_post(&quote).assert_status(201);
+        let gone = bob.publish_text("Gone");
         // Of what is gone before it is told of, nothing is told.
-        until("all posts came", || receiver.heard().len() >= 8);
-        bob.delete(format!("/2/posts/{gone}")).is(200);
+        wait_until("all posts came", || receiver.received_requests().len() >= 8);
+        bob.delete(format!("/2/posts/{gone}")).assert_status(200);
         let edit = ["user", "edit", &bob.id, "--description", "A new life"];
-        server.cli(&edit).well();
+        server.run_cli(&edit).assert_success();
         (cid.token.clone(), bob.id.clone(), deleted)
     };
     // Bob's account is told of his posts, of the quote and of the end of one.
-    until("all came", || receiver.heard().len() >= 11);
-    let first = receiver.heard();
+    wait_until("all came", || receiver.received_requests().len() >= 11);
+    let first = receiver.received_requests();
     let words: Vec<String> = first.iter().map(word).collect();
     assert_eq!(words.len(), 11, "{words:?}");
 
     server.stop();
-    server.sql("UPDATE delivery SET at = at - 3600000");
-    server.start_again();
-    server.cli(&["user", "protect", &bob]).well();
-    let delete = Ask::delete(format!("/2/posts/{deleted}")).bearer(&cid);
-    server.send(delete).is(200);
-    receiver.forget();
+    server.run_sql("UPDATE delivery SET at = at - 3600000");
+    server.restart();
+    server.run_cli(&["user", "protect", &bob]).assert_success();
+    let delete = TestRequest::delete(format!("/2/posts/{deleted}")).bearer(&cid);
+    server.send(delete).assert_status(200);
+    receiver.clear_received();
     let now = base::clock::wall_time();
     let minute = |ago: i64| {
         let text = now.plus_ms(-ago * 60_000).to_string();
@@ -87,11 +87,12 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
     };
     let span = json!({ "webhook_id": hook, "from_date": minute(75), "to_date": minute(45) });
     ask(&server, "/2/webhooks/replay", &span);
-    let is_over = |one: &Heard| one.json()["replay_job_status"]["job_state"] == "Complete";
-    until("the replay is over", || {
-        receiver.heard().iter().any(is_over)
+    let is_over =
+        |one: &ReceivedRequest| one.json()["replay_job_status"]["job_state"] == "Complete";
+    wait_until("the replay is over", || {
+        receiver.received_requests().iter().any(is_over)
     });
-    let again = receiver.heard();
+    let again = receiver.received_requests();
     let mut words: Vec<String> = again.iter().filter(|one| !is_over(one)).map(word).collect();
     words.sort();
     let expected = [
@@ -111,16 +112,21 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
     let hidden = first.iter().find(|one| word(one) == "post.create: Hidden");
     let id = hidden.unwrap().header("webhook-id").to_owned();
     let log = json!({ "webhook": { "log": { "webhook": hook, "limit": 1000, "delivery": null } } });
-    let log = server.order(&log).unwrap();
+    let log = server.execute_command(&log).unwrap();
     let deliveries = log["deliveries"].as_array().unwrap().iter();
     let mut found = deliveries.filter(|one| one["event_id"] == id.as_str());
     let seq = found.next_back().unwrap()["delivery"].clone();
     let resend = json!({ "webhook": { "resend": { "webhook": hook, "delivery": seq } } });
-    let refused = server.order(&resend).unwrap_err();
+    let refused = server.execute_command(&resend).unwrap_err();
     assert!(refused.contains("not for everyone"), "{refused}");
-    server.cli(&["user", "unprotect", &bob]).well();
-    receiver.forget();
-    server.order(&resend).unwrap();
-    until("it came", || !receiver.heard().is_empty());
-    assert_eq!(word(&receiver.heard()[0]), "post.create: Hidden");
+    server
+        .run_cli(&["user", "unprotect", &bob])
+        .assert_success();
+    receiver.clear_received();
+    server.execute_command(&resend).unwrap();
+    wait_until("it came", || !receiver.received_requests().is_empty());
+    assert_eq!(
+        word(&receiver.received_requests()[0]),
+        "post.create: Hidden"
+    );
 }

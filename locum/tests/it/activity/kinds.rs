@@ -6,14 +6,16 @@ use serde_json::{Value, json};
 
 use super::webhook::{hook, wait};
 use super::{Stage, is};
-use crate::harness::{Ask, Heard, Person, Receiver, fresh, hmac};
+use crate::harness::{
+    ReceivedRequest, TestRequest, TestUser, WebhookReceiver, hmac_sha256, unique_number,
+};
 use crate::pages::browser::{Browser, hidden, posted};
 
 /// Those who take part: events are about Ada.
 pub(crate) struct Scene {
     pub(crate) stage: Stage,
-    pub(crate) ada: Person<'static>,
-    pub(crate) bob: Person<'static>,
+    pub(crate) ada: TestUser<'static>,
+    pub(crate) bob: TestUser<'static>,
     /// A post of Ada's, and one of Bob's.
     pub(crate) hers: String,
     pub(crate) his: String,
@@ -25,10 +27,10 @@ impl Scene {
     pub(crate) fn new() -> Self {
         let stage = Stage::new();
         let (ada, bob) = (stage.person("ada"), stage.person("bob"));
-        let hers = ada.says("Hers");
-        let his = bob.says("His");
+        let hers = ada.publish_text("Hers");
+        let his = bob.publish_text("His");
         let to = format!("/2/dm_conversations/with/{}/messages", bob.id);
-        let said = ada.post(&*to, &json!({ "text": "Hi" })).is(201);
+        let said = ada.post(&*to, &json!({ "text": "Hi" })).assert_status(201);
         let talk = said["data"]["dm_conversation_id"]
             .as_str()
             .unwrap()
@@ -49,11 +51,11 @@ impl Scene {
 
     fn user(&self, args: &[&str]) {
         let whole = [&["user"], args].concat();
-        self.stage.server.cli(&whole).well();
+        self.stage.server.run_cli(&whole).assert_success();
     }
 
     fn cli(&self, args: &[&str]) -> Value {
-        self.stage.server.cli(args).json()
+        self.stage.server.run_cli(args).json()
     }
 }
 
@@ -76,7 +78,7 @@ fn changed(event: &Value, after: &str) {
 
 /// The post that an event shows, with who wrote it beside.
 #[track_caller]
-fn shows(event: &Value, author: &Person<'_>, text: &str) {
+fn shows(event: &Value, author: &TestUser<'_>, text: &str) {
     let (post, users) = (&event["payload"], &event["includes"]["users"]);
     let said = post["text"].as_str().unwrap();
     assert!(said.contains(text), "{event}");
@@ -88,32 +90,32 @@ fn shows(event: &Value, author: &Person<'_>, text: &str) {
 }
 
 #[track_caller]
-fn ties(event: &Value, source: &Person<'_>, target: &Person<'_>) {
+fn ties(event: &Value, source: &TestUser<'_>, target: &TestUser<'_>) {
     let payload = &event["payload"];
     assert_eq!(payload["source"]["id"], source.id, "{event}");
     assert_eq!(payload["target"]["username"], target.username, "{event}");
 }
 
-fn edge(person: &Person<'_>, path: &str, other: &Person<'_>) {
+fn edge(person: &TestUser<'_>, path: &str, other: &TestUser<'_>) {
     let path = format!("/2/users/{}/{path}", person.id);
     person
         .post(path, &json!({ "target_user_id": other.id }))
-        .is(200);
+        .assert_status(200);
 }
 
-fn end_edge(person: &Person<'_>, path: &str, other: &Person<'_>) {
+fn end_edge(person: &TestUser<'_>, path: &str, other: &TestUser<'_>) {
     person
         .delete(format!("/2/users/{}/{path}/{}", person.id, other.id))
-        .is(200);
+        .assert_status(200);
 }
 
-fn message(from: &Person<'_>, to: &Person<'_>, text: &str) {
+fn message(from: &TestUser<'_>, to: &TestUser<'_>, text: &str) {
     let path = format!("/2/dm_conversations/with/{}/messages", to.id);
-    from.post(path, &json!({ "text": text })).is(201);
+    from.post(path, &json!({ "text": text })).assert_status(201);
 }
 
 #[track_caller]
-fn messages(event: &Value, from: &Person<'_>, to: &Person<'_>, text: &str) {
+fn messages(event: &Value, from: &TestUser<'_>, to: &TestUser<'_>, text: &str) {
     let payload = &event["payload"];
     let told = &payload["direct_message_events"][0];
     assert_eq!(told["type"], "message_create", "{event}");
@@ -186,14 +188,17 @@ pub(crate) const CASES: &[Case] = &[
     ),
     case(
         "post.create",
-        |scene| drop(scene.ada.says("A thing is new")),
+        |scene| drop(scene.ada.publish_text("A thing is new")),
         |scene, event| shows(event, &scene.ada, "A thing is new"),
     ),
     case(
         "post.delete",
         |scene| {
-            let post = scene.ada.says("Gone soon");
-            scene.ada.delete(format!("/2/posts/{post}")).is(200);
+            let post = scene.ada.publish_text("Gone soon");
+            scene
+                .ada
+                .delete(format!("/2/posts/{post}"))
+                .assert_status(200);
         },
         |scene, event| {
             let members = event["payload"].as_object().unwrap();
@@ -206,7 +211,7 @@ pub(crate) const CASES: &[Case] = &[
         |scene| {
             scene
                 .bob
-                .says(&format!("What does @{} say?", scene.ada.username));
+                .publish_text(&format!("What does @{} say?", scene.ada.username));
         },
         |scene, event| shows(event, &scene.bob, "What does @"),
     ),
@@ -215,7 +220,7 @@ pub(crate) const CASES: &[Case] = &[
         |scene| {
             let reply = json!({ "in_reply_to_tweet_id": scene.hers });
             let body = json!({ "text": "No wonder", "reply": reply });
-            scene.bob.publish(&body).is(201);
+            scene.bob.create_post(&body).assert_status(201);
         },
         |scene, event| {
             shows(event, &scene.bob, "No wonder");
@@ -229,7 +234,7 @@ pub(crate) const CASES: &[Case] = &[
         "post.quote.create",
         |scene| {
             let body = json!({ "text": "As she says", "quote_tweet_id": scene.hers });
-            scene.bob.publish(&body).is(201);
+            scene.bob.create_post(&body).assert_status(201);
         },
         |scene, event| {
             shows(event, &scene.bob, "As she says");
@@ -244,7 +249,7 @@ pub(crate) const CASES: &[Case] = &[
             scene
                 .bob
                 .post(path, &json!({ "tweet_id": scene.hers }))
-                .is(200);
+                .assert_status(200);
         },
         |scene, event| shows(event, &scene.bob, "RT @"),
     ),
@@ -255,7 +260,7 @@ pub(crate) const CASES: &[Case] = &[
             scene
                 .ada
                 .post(path, &json!({ "tweet_id": scene.his }))
-                .is(200);
+                .assert_status(200);
         },
         |scene, event| {
             let payload = &event["payload"];
@@ -348,7 +353,7 @@ pub(crate) const CASES: &[Case] = &[
     ),
     case(
         "profile.update.handle",
-        |scene| scene.edit("--username", &format!("ada{}x", fresh())),
+        |scene| scene.edit("--username", &format!("ada{}x", unique_number())),
         |scene, event| assert_eq!(event["payload"]["before"], scene.ada.username, "{event}"),
     ),
 ];
@@ -404,9 +409,9 @@ fn tells(case: &Case, scene: &Scene, event: &Value) -> bool {
 #[test]
 fn stories_are_told_to_those_whose_keyword_they_meet() {
     let stage = Stage::new();
-    let word = format!("zeppelin{}", fresh());
-    let other = format!("submarine{}", fresh());
-    let receiver = Receiver::open(&stage.app.secret);
+    let word = format!("zeppelin{}", unique_number());
+    let other = format!("submarine{}", unique_number());
+    let receiver = WebhookReceiver::open(&stage.app.secret);
     let hook = hook(&stage, &receiver);
     let mine = stage.send_to(
         &hook,
@@ -415,7 +420,7 @@ fn stories_are_told_to_those_whose_keyword_they_meet() {
     );
     stage.send_to(&hook, "news.new", &json!({ "keyword": other }));
     let listener = stage.listen();
-    let tell = |name: &str| drop(stage.server.cli(&["news", "create", name]).json());
+    let tell = |name: &str| drop(stage.server.run_cli(&["news", "create", name]).json());
     tell(&format!("A {word} in the rain"));
     tell(&format!("The {word} flies"));
     let event = listener.wait("a story", |event| event["event_type"] == "news.new");
@@ -426,21 +431,26 @@ fn stories_are_told_to_those_whose_keyword_they_meet() {
     // The webhook is sent the same, and signed.
     let heard = wait(&receiver, "a story", |_| true);
     assert_eq!(heard.json()["data"], event);
-    let signature = hmac(&stage.app.secret, &heard.body);
+    let signature = hmac_sha256(&stage.app.secret, &heard.body);
     assert_eq!(heard.header("x-twitter-webhooks-signature"), signature);
-    assert_eq!((listener.all().len(), receiver.heard().len()), (1, 1));
+    assert_eq!(
+        (listener.all().len(), receiver.received_requests().len()),
+        (1, 1)
+    );
     stage
-        .send(Ask::delete(format!("/2/activity/subscriptions/{mine}")))
-        .is(200);
+        .send(TestRequest::delete(format!(
+            "/2/activity/subscriptions/{mine}"
+        )))
+        .assert_status(200);
     let small = Stage::of("self-serve");
     let body = json!({ "event_type": "news.new", "filter": { "keyword": word } });
     small
         .post(super::SUBSCRIPTIONS, &body)
-        .is_problem(403, "client-forbidden");
+        .assert_problem(403, "client-forbidden");
 }
 
 /// Takes back, in the settings, what somebody has let an app do.
-pub(crate) fn revoke(person: &Person<'static>) {
+pub(crate) fn revoke(person: &TestUser<'static>) {
     let mut browser = Browser::new(person.server);
     browser.sign_in(&person.username, "secret", "/settings/account");
     let page = browser.get("/settings/account");
@@ -455,7 +465,7 @@ pub(crate) fn revoke(person: &Person<'static>) {
 fn an_app_is_told_who_takes_back_its_access_and_hears_nothing_private_of_them_again() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
-    let receiver = Receiver::open(&stage.app.secret);
+    let receiver = WebhookReceiver::open(&stage.app.secret);
     let hook = hook(&stage, &receiver);
     stage.send_to(&hook, "oauth.revoke", &json!({}));
     stage.send_to(&hook, "dm.received", &json!({ "user_id": ada.id }));
@@ -473,16 +483,20 @@ fn an_app_is_told_who_takes_back_its_access_and_hears_nothing_private_of_them_ag
     });
     assert_eq!(sent.json()["data"], event);
     message(&bob, &ada, "After");
-    bob.says("A mark");
+    bob.publish_text("A mark");
     listener.wait("a post", |event| event["event_type"] == "post.create");
     wait(&receiver, "a post", |body| {
         body["data"]["event_type"] == "post.create"
     });
-    let bodies: Vec<Value> = receiver.heard().iter().map(Heard::json).collect();
+    let bodies: Vec<Value> = receiver
+        .received_requests()
+        .iter()
+        .map(ReceivedRequest::json)
+        .collect();
     for text in [json!(listener.all()), json!(bodies)] {
         let text = text.to_string();
         assert!(text.contains("Before") && !text.contains("After"), "{text}");
     }
-    let listed = stage.get(super::SUBSCRIPTIONS).is(200);
+    let listed = stage.get(super::SUBSCRIPTIONS).assert_status(200);
     assert_eq!(listed["meta"]["total_subscriptions"], 2, "{listed}");
 }

@@ -13,12 +13,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, App, Ask, PATIENCE, Person, Server, shared};
+use crate::harness::{
+    TestApp, TestRequest, TestResponse, TestServer, TestUser, WAIT_TIMEOUT, shared_server,
+};
 
 /// An app that may do everything, with people who call through it.
 pub(crate) struct Stage {
-    pub(crate) server: &'static Server,
-    pub(crate) app: App,
+    pub(crate) server: &'static TestServer,
+    pub(crate) app: TestApp,
 }
 
 impl Stage {
@@ -27,39 +29,39 @@ impl Stage {
     }
 
     pub(crate) fn of(level: &str) -> Self {
-        let server = shared();
+        let server = shared_server();
         let app = server.new_app(level);
         Self { server, app }
     }
 
     /// Somebody new with a token of all scopes for the app.
-    pub(crate) fn person(&self, name: &str) -> Person<'static> {
-        self.known(&self.server.person(name))
+    pub(crate) fn person(&self, name: &str) -> TestUser<'static> {
+        self.known(&self.server.new_user(name))
     }
 
     /// Somebody who is there, with a token for this app.
-    pub(crate) fn known(&self, person: &Person<'static>) -> Person<'static> {
-        Person::of(self.server, &self.app, &person.id, &person.username)
+    pub(crate) fn known(&self, person: &TestUser<'static>) -> TestUser<'static> {
+        TestUser::with_new_token(self.server, &self.app, &person.id, &person.username)
     }
 
     /// Sends as the app itself.
-    pub(crate) fn send(&self, ask: Ask) -> Answer {
+    pub(crate) fn send(&self, ask: TestRequest) -> TestResponse {
         self.server.send(ask.bearer(&self.app.bearer))
     }
 
-    pub(crate) fn get(&self, target: &str) -> Answer {
-        self.send(Ask::get(target))
+    pub(crate) fn get(&self, target: &str) -> TestResponse {
+        self.send(TestRequest::get(target))
     }
 
-    pub(crate) fn post(&self, target: &str, body: &Value) -> Answer {
-        self.send(Ask::post(target).json(body))
+    pub(crate) fn post(&self, target: &str, body: &Value) -> TestResponse {
+        self.send(TestRequest::post(target).json(body))
     }
 
     /// Subscribes; the subscription's id.
     #[track_caller]
     pub(crate) fn subscribe(&self, kind: &str, filter: &Value) -> String {
         let body = json!({ "event_type": kind, "filter": filter });
-        let made = self.post(SUBSCRIPTIONS, &body).is(200);
+        let made = self.post(SUBSCRIPTIONS, &body).assert_status(200);
         made["data"]["subscription_id"].as_str().unwrap().to_owned()
     }
 
@@ -67,7 +69,7 @@ impl Stage {
     #[track_caller]
     pub(crate) fn send_to(&self, hook: &str, kind: &str, filter: &Value) -> String {
         let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
-        let made = self.post(SUBSCRIPTIONS, &body).is(200);
+        let made = self.post(SUBSCRIPTIONS, &body).assert_status(200);
         made["data"]["subscription_id"].as_str().unwrap().to_owned()
     }
 
@@ -88,7 +90,7 @@ pub(crate) struct Listener {
 
 impl Listener {
     #[track_caller]
-    pub(crate) fn open(server: &Server, bearer: &str, target: &str) -> Self {
+    pub(crate) fn open(server: &TestServer, bearer: &str, target: &str) -> Self {
         let agent = ureq::Agent::new_with_defaults();
         let request = agent
             .get(format!("{}{target}", server.url))
@@ -130,7 +132,7 @@ impl Listener {
                 return found["data"].clone();
             }
             assert!(
-                start.elapsed() < PATIENCE,
+                start.elapsed() < WAIT_TIMEOUT,
                 "waited in vain for {what}: {:#?}",
                 self.all()
             );

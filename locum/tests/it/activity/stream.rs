@@ -3,18 +3,20 @@
 use serde_json::{Value, json};
 
 use super::{Listener, STREAM, SUBSCRIPTIONS, Stage, is};
-use crate::harness::{Ask, Person, until};
+use crate::harness::{TestRequest, TestUser, wait_until};
 
-fn like(person: &Person<'_>, post: &str) {
+fn like(person: &TestUser<'_>, post: &str) {
     let path = format!("/2/users/{}/likes", person.id);
-    person.post(path, &json!({ "tweet_id": post })).is(200);
+    person
+        .post(path, &json!({ "tweet_id": post }))
+        .assert_status(200);
 }
 
 /// Says something that the stream tells of, and waits for it: all that happened before was told.
 #[track_caller]
-fn mark(listener: &Listener, person: &Person<'_>) -> usize {
-    let text = format!("mark {}", crate::harness::fresh());
-    person.says(&text);
+fn mark(listener: &Listener, person: &TestUser<'_>) -> usize {
+    let text = format!("mark {}", crate::harness::unique_number());
+    person.publish_text(&text);
     listener.wait("a mark", |event| event["payload"]["text"] == text.as_str());
     listener.all().len()
 }
@@ -23,7 +25,7 @@ fn mark(listener: &Listener, person: &Person<'_>) -> usize {
 fn a_direction_chooses_what_is_done_by_a_user_and_what_to_them() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
-    let (hers, his) = (ada.says("Hers"), bob.says("His"));
+    let (hers, his) = (ada.publish_text("Hers"), bob.publish_text("His"));
     stage.subscribe("post.create", &json!({ "user_id": bob.id }));
     for (kind, direction) in [
         ("like.create", "inbound"),
@@ -38,10 +40,10 @@ fn a_direction_chooses_what_is_done_by_a_user_and_what_to_them() {
     for (one, other) in [(&bob, &ada), (&ada, &bob)] {
         let path = format!("/2/users/{}/following", one.id);
         one.post(path, &json!({ "target_user_id": other.id }))
-            .is(200);
+            .assert_status(200);
     }
     let path = format!("/2/dm_conversations/with/{}/messages", bob.id);
-    ada.post(path, &json!({ "text": "Hi" })).is(201);
+    ada.post(path, &json!({ "text": "Hi" })).assert_status(201);
     mark(&listener, &bob);
     let told: Vec<Value> = listener
         .all()
@@ -74,14 +76,14 @@ fn a_keyword_chooses_by_what_is_said_and_each_subscription_is_told_once() {
     stage.subscribe("profile.update.bio", &filter("cat"));
     stage.subscribe("post.create", &json!({ "user_id": bob.id }));
     let listener = stage.listen();
-    ada.says("A cat");
-    ada.says("A bird");
-    ada.says("A big cat and a dog");
+    ada.publish_text("A cat");
+    ada.publish_text("A bird");
+    ada.publish_text("A big cat and a dog");
     for bio in ["All for birds", "All for a cat"] {
         stage
             .server
-            .cli(&["user", "edit", &ada.id, "--description", bio])
-            .well();
+            .run_cli(&["user", "edit", &ada.id, "--description", bio])
+            .assert_success();
     }
     listener.wait("a bio", |event| event["event_type"] == "profile.update.bio");
     assert_eq!(mark(&listener, &bob), 5, "{:#?}", listener.all());
@@ -89,9 +91,9 @@ fn a_keyword_chooses_by_what_is_said_and_each_subscription_is_told_once() {
     assert_eq!(bio["payload"]["after"], "All for a cat");
     // From now on nobody is told.
     stage
-        .send(Ask::delete(format!("{SUBSCRIPTIONS}/{first}")))
-        .is(200);
-    ada.says("Another dog");
+        .send(TestRequest::delete(format!("{SUBSCRIPTIONS}/{first}")))
+        .assert_status(200);
+    ada.publish_text("Another dog");
     assert_eq!(mark(&listener, &bob), 6);
 }
 
@@ -103,7 +105,7 @@ fn what_not_everyone_may_see_is_told_to_nobody() {
         stage.person("bob"),
         stage.person("eve"),
     );
-    let his = bob.says("Open");
+    let his = bob.publish_text("Open");
     stage.subscribe("post.create", &json!({ "user_id": bob.id }));
     stage.subscribe("post.create", &json!({ "user_id": ada.id }));
     stage.subscribe("post.delete", &json!({ "user_id": ada.id }));
@@ -114,22 +116,34 @@ fn what_not_everyone_may_see_is_told_to_nobody() {
         server: stage.server,
         app: stage.server.new_app("enterprise"),
     };
-    own.known(&eve).post(SUBSCRIPTIONS, &body).is(200);
+    own.known(&eve)
+        .post(SUBSCRIPTIONS, &body)
+        .assert_status(200);
     let (listener, eves) = (stage.listen(), own.listen());
-    stage.server.cli(&["user", "protect", &ada.id]).well();
-    let hidden = ada.says(&format!("For few: @{}", bob.username));
-    ada.delete(format!("/2/posts/{hidden}")).is(200);
+    stage
+        .server
+        .run_cli(&["user", "protect", &ada.id])
+        .assert_success();
+    let hidden = ada.publish_text(&format!("For few: @{}", bob.username));
+    ada.delete(format!("/2/posts/{hidden}")).assert_status(200);
     assert_eq!(mark(&listener, &bob), 1, "{:#?}", listener.all());
     mark(&eves, &bob);
     // Whom Bob blocks is not told of him, whoever asks for them.
     let path = format!("/2/users/{}/blocking", bob.id);
-    bob.post(path, &json!({ "target_user_id": eve.id })).is(200);
+    bob.post(path, &json!({ "target_user_id": eve.id }))
+        .assert_status(200);
     assert_eq!(mark(&listener, &bob), 3);
     let before = eves.all().len();
-    stage.server.cli(&["user", "unprotect", &ada.id]).well();
+    stage
+        .server
+        .run_cli(&["user", "unprotect", &ada.id])
+        .assert_success();
     mark(&listener, &ada);
     assert_eq!(eves.all().len(), before, "{:#?}", eves.all());
-    stage.server.cli(&["user", "suspend", &ada.id]).well();
+    stage
+        .server
+        .run_cli(&["user", "suspend", &ada.id])
+        .assert_success();
     like(&stage.person("fan"), &his);
     mark(&listener, &bob);
 }
@@ -144,10 +158,11 @@ fn each_app_hears_its_own() {
     }
     let tagged =
         json!({ "event_type": "post.create", "filter": { "user_id": ada.id }, "tag": "hers" });
-    one.post(SUBSCRIPTIONS, &tagged).is(200);
+    one.post(SUBSCRIPTIONS, &tagged).assert_status(200);
     let (first, second) = (one.listen(), other.listen());
     let path = format!("/2/users/{}/following", ada.id);
-    ada.post(path, &json!({ "target_user_id": bob.id })).is(200);
+    ada.post(path, &json!({ "target_user_id": bob.id }))
+        .assert_status(200);
     let kind = "follow.follow";
     let mine = first.wait(kind, |event| is(event, kind, &ada.id));
     let theirs = second.wait(kind, |event| is(event, kind, &ada.id));
@@ -163,8 +178,8 @@ fn a_third_connection_is_refused_and_the_past_is_told_to_those_who_ask() {
     let stage = Stage::new();
     let ada = stage.person("ada");
     stage.subscribe("post.create", &json!({ "user_id": ada.id }));
-    ada.says("Long ago");
-    ada.says("Before");
+    ada.publish_text("Long ago");
+    ada.publish_text("Before");
     let plain = stage.listen();
     let back = Listener::open(
         stage.server,
@@ -172,10 +187,10 @@ fn a_third_connection_is_refused_and_the_past_is_told_to_those_who_ask() {
         &format!("{STREAM}?backfill_minutes=5"),
     );
     let refused = stage.get(STREAM);
-    let problem = refused.is_problem(429, "streaming-connection");
+    let problem = refused.assert_problem(429, "streaming-connection");
     assert_eq!(problem["connection_issue"], "TooManyConnections");
     back.wait("the past", |event| event["payload"]["text"] == "Before");
-    ada.says("Now");
+    ada.publish_text("Now");
     for listener in [&plain, &back] {
         listener.wait("the present", |event| event["payload"]["text"] == "Now");
     }
@@ -194,11 +209,11 @@ fn a_span_of_the_past_is_checked() {
     let (stage, small) = (Stage::new(), Stage::of("self-serve"));
     small
         .get(&format!("{STREAM}?backfill_minutes=1"))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     let wrong = |query: &str| {
         stage
             .get(&format!("{STREAM}?{query}"))
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     };
     wrong("backfill_minutes=6");
     wrong("backfill_minutes=x");
@@ -209,8 +224,8 @@ fn a_span_of_the_past_is_checked() {
     wrong("tag=x");
     let ada = stage.person("ada");
     ada.get(STREAM)
-        .is_problem(403, "unsupported-authentication");
-    until("no connection is left open", || {
+        .assert_problem(403, "unsupported-authentication");
+    wait_until("no connection is left open", || {
         stage.listen().all().is_empty()
     });
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{SUBSCRIPTIONS, Stage};
-use crate::harness::{Ask, Person};
+use crate::harness::{TestRequest, TestUser};
 
-fn body(kind: &str, user: &Person<'_>) -> Value {
+fn body(kind: &str, user: &TestUser<'_>) -> Value {
     json!({ "event_type": kind, "filter": { "user_id": user.id } })
 }
 
@@ -20,7 +20,7 @@ fn a_subscription_is_made_listed_changed_and_ended() {
     let ada = stage.person("ada");
     let mut asked = body("profile.update.bio", &ada);
     asked["tag"] = json!("lives");
-    let made = stage.post(SUBSCRIPTIONS, &asked).is(200);
+    let made = stage.post(SUBSCRIPTIONS, &asked).assert_status(200);
     let data = &made["data"];
     assert_eq!(data["event_type"], "profile.update.bio");
     assert_eq!(data["filter"], json!({ "user_id": ada.id }));
@@ -33,40 +33,42 @@ fn a_subscription_is_made_listed_changed_and_ended() {
     assert_eq!(made["meta"]["total_subscriptions"], 1);
     let id = data["subscription_id"].as_str().unwrap().to_owned();
     let again = stage.post(SUBSCRIPTIONS, &asked);
-    again.is_code(409, 355);
+    again.assert_legacy_code(409, 355);
     assert!(again.text().contains("DuplicateSubscriptionFailed"));
     stage.subscribe("post.create", &json!({ "user_id": ada.id }));
     stage.subscribe(
         "follow.follow",
         &json!({ "user_id": ada.id, "direction": "received" }),
     );
-    let listed = stage.get(&format!("{SUBSCRIPTIONS}?max_results=2")).is(200);
+    let listed = stage
+        .get(&format!("{SUBSCRIPTIONS}?max_results=2"))
+        .assert_status(200);
     assert_eq!(listed["data"].as_array().unwrap().len(), 2);
     assert_eq!(listed["data"][0]["filter"]["direction"], "received");
     assert_eq!(listed["meta"]["total_subscriptions"], 3);
     let token = listed["meta"]["next_token"].as_str().unwrap();
     assert!(token.len() >= 16, "{token}");
     let rest = format!("{SUBSCRIPTIONS}?max_results=2&pagination_token={token}");
-    let rest = stage.get(&rest).is(200);
+    let rest = stage.get(&rest).assert_status(200);
     assert_eq!(rest["data"][0]["subscription_id"], id.as_str());
     assert!(rest["meta"].get("next_token").is_none());
-    let put = |body: &Value| stage.send(Ask::new("PUT", one(&id)).json(body));
-    let changed = put(&json!({ "tag": "others" })).is(200);
+    let put = |body: &Value| stage.send(TestRequest::new("PUT", one(&id)).json(body));
+    let changed = put(&json!({ "tag": "others" })).assert_status(200);
     assert_eq!(changed["data"]["subscription"]["tag"], "others");
     assert_eq!(changed["data"]["total_subscriptions"], 3);
-    put(&json!({ "event_type": "post.create" })).is_problem(400, "invalid-request");
-    put(&json!({})).is_problem(400, "invalid-request");
-    put(&json!({ "tag": "" })).is_problem(400, "invalid-request");
-    let gone = stage.send(Ask::delete(one(&id))).is(200);
+    put(&json!({ "event_type": "post.create" })).assert_problem(400, "invalid-request");
+    put(&json!({})).assert_problem(400, "invalid-request");
+    put(&json!({ "tag": "" })).assert_problem(400, "invalid-request");
+    let gone = stage.send(TestRequest::delete(one(&id))).assert_status(200);
     assert_eq!(
         gone,
         json!({ "data": { "deleted": true }, "meta": { "total_subscriptions": 2 } })
     );
     stage
-        .send(Ask::delete(one(&id)))
-        .is_problem(404, "resource-not-found");
-    put(&json!({ "tag": "x" })).is_problem(404, "resource-not-found");
-    let left = stage.get(SUBSCRIPTIONS).is(200);
+        .send(TestRequest::delete(one(&id)))
+        .assert_problem(404, "resource-not-found");
+    put(&json!({ "tag": "x" })).assert_problem(404, "resource-not-found");
+    let left = stage.get(SUBSCRIPTIONS).assert_status(200);
     let ids: Vec<&str> = left["data"]
         .as_array()
         .unwrap()
@@ -74,7 +76,7 @@ fn a_subscription_is_made_listed_changed_and_ended() {
         .map(|one| one["subscription_id"].as_str().unwrap())
         .collect();
     let many = format!("{SUBSCRIPTIONS}?ids={},{id},{}", ids[0], ids[1]);
-    let many = stage.send(Ask::delete(many)).is(200);
+    let many = stage.send(TestRequest::delete(many)).assert_status(200);
     assert_eq!(many["meta"]["total_subscriptions"], 0);
     assert_eq!(many["data"][0]["deleted"], true);
     assert_eq!(
@@ -82,7 +84,7 @@ fn a_subscription_is_made_listed_changed_and_ended() {
         json!({ "subscription_id": id, "deleted": false })
     );
     assert_eq!(many["errors"][0]["reason"], "SubscriptionNotFound");
-    let empty = stage.get(SUBSCRIPTIONS).is(200);
+    let empty = stage.get(SUBSCRIPTIONS).assert_status(200);
     assert_eq!(empty["data"], json!([]));
     assert_eq!(
         empty["meta"],
@@ -110,15 +112,17 @@ fn older_names_lead_to_present_ones() {
         ("chat.conversation_join", "chat.conversation.join"),
         ("broadcast.start", "broadcast.start"),
     ] {
-        let made = stage.post(SUBSCRIPTIONS, &body(said, &ada)).is(200);
+        let made = stage
+            .post(SUBSCRIPTIONS, &body(said, &ada))
+            .assert_status(200);
         assert_eq!(made["data"]["event_type"], answered, "{said}");
     }
     stage
         .post(SUBSCRIPTIONS, &body("ProfileBioUpdate", &ada))
-        .is_code(409, 355);
+        .assert_legacy_code(409, 355);
     stage
         .post(SUBSCRIPTIONS, &body("profile.update.bio", &ada))
-        .is(409);
+        .assert_status(409);
 }
 
 #[test]
@@ -129,7 +133,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     let wrong = |body: Value| {
         stage
             .post(SUBSCRIPTIONS, &body)
-            .is_problem(400, "invalid-request");
+            .assert_problem(400, "invalid-request");
     };
     wrong(json!({}));
     wrong(json!({ "event_type": "post.create" }));
@@ -186,33 +190,46 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     wrong(with("other", json!(1)));
     stage
         .post(SUBSCRIPTIONS, &with("webhook_id", json!("123")))
-        .is_problem(404, "resource-not-found");
+        .assert_problem(404, "resource-not-found");
     let unknown = json!({ "event_type": "post.create", "filter": { "user_id": "1" } });
     stage
         .post(SUBSCRIPTIONS, &unknown)
-        .is_problem(404, "resource-not-found");
+        .assert_problem(404, "resource-not-found");
     let long = "1".repeat(20);
-    stage.send(Ask::delete(one(&long))).is(400);
     stage
-        .send(Ask::delete(format!("{SUBSCRIPTIONS}?ids=")))
-        .is(400);
-    stage.send(Ask::delete(SUBSCRIPTIONS)).is(400);
+        .send(TestRequest::delete(one(&long)))
+        .assert_status(400);
+    stage
+        .send(TestRequest::delete(format!("{SUBSCRIPTIONS}?ids=")))
+        .assert_status(400);
+    stage
+        .send(TestRequest::delete(SUBSCRIPTIONS))
+        .assert_status(400);
     let eve = stage.person("eve");
-    stage.server.cli(&["user", "suspend", &eve.id]).well();
+    stage
+        .server
+        .run_cli(&["user", "suspend", &eve.id])
+        .assert_success();
     stage
         .post(SUBSCRIPTIONS, &body("post.create", &eve))
-        .is(403);
-    stage.server.cli(&["user", "delete", &eve.id]).well();
+        .assert_status(403);
+    stage
+        .server
+        .run_cli(&["user", "delete", &eve.id])
+        .assert_success();
     stage
         .post(SUBSCRIPTIONS, &body("post.create", &eve))
-        .is(404);
-    assert_eq!(stage.get(SUBSCRIPTIONS).is(200)["data"], json!([]));
+        .assert_status(404);
+    assert_eq!(
+        stage.get(SUBSCRIPTIONS).assert_status(200)["data"],
+        json!([])
+    );
 }
 
 #[test]
 fn private_events_need_what_the_user_has_granted() {
     let stage = Stage::new();
-    let stranger = stage.server.person("stranger");
+    let stranger = stage.server.new_user("stranger");
     let private = [
         "dm.received",
         "like.create",
@@ -223,17 +240,19 @@ fn private_events_need_what_the_user_has_granted() {
     for kind in private {
         stage
             .post(SUBSCRIPTIONS, &body(kind, &stranger))
-            .is_problem(403, "not-authorized-for-resource");
+            .assert_problem(403, "not-authorized-for-resource");
     }
     stage
         .post(SUBSCRIPTIONS, &body("post.create", &stranger))
-        .is(200);
+        .assert_status(200);
     let known = stage.known(&stranger);
     for kind in private {
-        stage.post(SUBSCRIPTIONS, &body(kind, &known)).is(200);
+        stage
+            .post(SUBSCRIPTIONS, &body(kind, &known))
+            .assert_status(200);
     }
     // A token is for its own user, and for no more than its scopes.
-    let ada = stage.server.person("ada");
+    let ada = stage.server.new_user("ada");
     let narrow = |scopes: &str| {
         let mint = [
             "token",
@@ -245,57 +264,64 @@ fn private_events_need_what_the_user_has_granted() {
             "--scopes",
             scopes,
         ];
-        let made = stage.server.cli(&mint).json();
+        let made = stage.server.run_cli(&mint).json();
         made["token"].as_str().unwrap().to_owned()
     };
     let token = narrow("tweet.read users.read like.read");
-    let ask = |kind: &str, user: &Person<'_>| {
-        let ask = Ask::post(SUBSCRIPTIONS).json(&body(kind, user));
+    let ask = |kind: &str, user: &TestUser<'_>| {
+        let ask = TestRequest::post(SUBSCRIPTIONS).json(&body(kind, user));
         stage.server.send(ask.bearer(&token))
     };
-    ask("like.create", &ada).is(200);
-    ask("dm.received", &ada).is(403);
-    ask("block.block", &ada).is(403);
-    ask("like.create", &known).is_problem(403, "not-authorized-for-resource");
-    ask("follow.follow", &known).is(200);
+    ask("like.create", &ada).assert_status(200);
+    ask("dm.received", &ada).assert_status(403);
+    ask("block.block", &ada).assert_status(403);
+    ask("like.create", &known).assert_problem(403, "not-authorized-for-resource");
+    ask("follow.follow", &known).assert_status(200);
     // The app by itself may as much as all the tokens together.
     stage
         .post(SUBSCRIPTIONS, &body("dm.received", &ada))
-        .is(403);
+        .assert_status(403);
     narrow("dm.read tweet.read users.read");
     stage
         .post(SUBSCRIPTIONS, &body("dm.received", &ada))
-        .is(200);
+        .assert_status(200);
     // A user sees what was made on their behalf.
     let mine = stage
         .server
-        .send(Ask::get(SUBSCRIPTIONS).bearer(&token))
-        .is(200);
+        .send(TestRequest::get(SUBSCRIPTIONS).bearer(&token))
+        .assert_status(200);
     assert_eq!(mine["meta"]["result_count"], 2, "{mine}");
 }
 
 #[test]
 fn the_level_of_the_older_flow_overrides_scopes() {
     let stage = Stage::new();
-    let mint = |user: &Person<'_>, level: &str| {
+    let mint = |user: &TestUser<'_>, level: &str| {
         let mint = ["token", "mint", "--app", &stage.app.id, "--user", &user.id];
         let level = ["--oauth1", "--permission", level];
-        stage.server.cli(&[&mint[..], &level[..]].concat()).well();
+        stage
+            .server
+            .run_cli(&[&mint[..], &level[..]].concat())
+            .assert_success();
     };
     let ada = stage.person("ada");
     mint(&ada, "read");
     // All scopes were granted, but the level that is there says read.
     let refused = ada.post(SUBSCRIPTIONS, &body("dm.received", &ada));
-    refused.is_problem(403, "oauth1-permissions");
-    ada.post(SUBSCRIPTIONS, &body("like.create", &ada)).is(200);
-    let signed = Ask::post(SUBSCRIPTIONS).json(&body("mute.mute", &ada));
+    refused.assert_problem(403, "oauth1-permissions");
+    ada.post(SUBSCRIPTIONS, &body("like.create", &ada))
+        .assert_status(200);
+    let signed = TestRequest::post(SUBSCRIPTIONS).json(&body("mute.mute", &ada));
     // The app's own level lets this token read messages.
-    ada.signed(signed).is(200);
-    ada.post(SUBSCRIPTIONS, &body("dm.received", &ada)).is(200);
+    ada.send_signed(signed).assert_status(200);
+    ada.post(SUBSCRIPTIONS, &body("dm.received", &ada))
+        .assert_status(200);
     // Without any scope, the level is enough.
-    let bob = stage.server.person("bob");
+    let bob = stage.server.new_user("bob");
     mint(&bob, "messages");
-    stage.post(SUBSCRIPTIONS, &body("dm.sent", &bob)).is(200);
+    stage
+        .post(SUBSCRIPTIONS, &body("dm.sent", &bob))
+        .assert_status(200);
 }
 
 #[test]
@@ -303,17 +329,20 @@ fn apps_do_not_see_each_others_subscriptions() {
     let (one_stage, other) = (Stage::new(), Stage::new());
     let ada = one_stage.person("ada");
     let id = one_stage.subscribe("post.create", &json!({ "user_id": ada.id }));
-    assert_eq!(other.get(SUBSCRIPTIONS).is(200)["data"], json!([]));
-    other.send(Ask::delete(one(&id))).is(404);
-    let put = Ask::new("PUT", one(&id)).json(&json!({ "tag": "mine" }));
-    other.send(put).is(404);
+    assert_eq!(
+        other.get(SUBSCRIPTIONS).assert_status(200)["data"],
+        json!([])
+    );
+    other.send(TestRequest::delete(one(&id))).assert_status(404);
+    let put = TestRequest::new("PUT", one(&id)).json(&json!({ "tag": "mine" }));
+    other.send(put).assert_status(404);
     let many = other
-        .send(Ask::delete(format!("{SUBSCRIPTIONS}?ids={id}")))
-        .is(200);
+        .send(TestRequest::delete(format!("{SUBSCRIPTIONS}?ids={id}")))
+        .assert_status(200);
     assert_eq!(many["data"][0]["deleted"], false);
     other.subscribe("post.create", &json!({ "user_id": ada.id }));
     assert_eq!(
-        one_stage.get(SUBSCRIPTIONS).is(200)["meta"]["result_count"],
+        one_stage.get(SUBSCRIPTIONS).assert_status(200)["meta"]["result_count"],
         1
     );
 }
@@ -322,15 +351,19 @@ fn apps_do_not_see_each_others_subscriptions() {
 fn subscriptions_end_with_what_they_stand_on() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
-    let total = || stage.get(SUBSCRIPTIONS).is(200)["meta"]["total_subscriptions"].clone();
+    let total =
+        || stage.get(SUBSCRIPTIONS).assert_status(200)["meta"]["total_subscriptions"].clone();
     for user in [&ada, &bob] {
         stage.subscribe("dm.received", &json!({ "user_id": user.id }));
         stage.subscribe("post.create", &json!({ "user_id": user.id }));
     }
-    let second = ada.token(&["--scopes", "tweet.read users.read dm.read"]);
-    let third = ada.token(&["--scopes", "tweet.read users.read"]);
+    let second = ada.new_token(&["--scopes", "tweet.read users.read dm.read"]);
+    let third = ada.new_token(&["--scopes", "tweet.read users.read"]);
     let revoke = |token: &str| {
-        stage.server.cli(&["token", "revoke", token]).well();
+        stage
+            .server
+            .run_cli(&["token", "revoke", token])
+            .assert_success();
     };
     revoke(&second);
     assert_eq!(total(), 4, "another token with the scope is left");
@@ -338,8 +371,14 @@ fn subscriptions_end_with_what_they_stand_on() {
     assert_eq!(total(), 3, "what is public stays");
     revoke(&third);
     assert_eq!(total(), 3);
-    stage.server.cli(&["user", "suspend", &bob.id]).well();
+    stage
+        .server
+        .run_cli(&["user", "suspend", &bob.id])
+        .assert_success();
     assert_eq!(total(), 1);
-    stage.server.cli(&["user", "delete", &ada.id]).well();
+    stage
+        .server
+        .run_cli(&["user", "delete", &ada.id])
+        .assert_success();
     assert_eq!(total(), 0);
 }

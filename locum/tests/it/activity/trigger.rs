@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Stage, is};
-use crate::harness::{Server, fresh};
+use crate::harness::{TestServer, unique_number};
 
 #[test]
 fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
@@ -11,9 +11,9 @@ fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let trigger = |kind: &str, more: &[&str]| -> Value {
         let who = ["trigger", kind, "--user", &ada.id, "--other", &bob.id];
-        stage.server.cli(&[&who, more].concat()).json()
+        stage.server.run_cli(&[&who, more].concat()).json()
     };
-    let word = format!("airship{}", fresh());
+    let word = format!("airship{}", unique_number());
     stage.subscribe("news.new", &json!({ "keyword": word }));
     stage.subscribe("oauth.revoke", &json!({}));
     let about_her = network::activity::EVENT_KINDS.iter().filter(|kind| {
@@ -34,14 +34,14 @@ fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
                 (&told["kind"], &told["user_id"]),
                 (&json!(kind), &json!(ada.id))
             );
-            crate::harness::until(kind, || {
+            crate::harness::wait_until(kind, || {
                 let all = listener.all();
                 let mut new = all.iter().skip(before).map(|line| &line["data"]);
                 new.any(|event| is(event, kind, &ada.id))
             });
         }
     }
-    let text = format!("Seen from afar {}", fresh());
+    let text = format!("Seen from afar {}", unique_number());
     let made = trigger("post.create", &["--text", &text]);
     let event = listener.wait("the text", |event| {
         event["payload"]["text"] == text.as_str()
@@ -61,7 +61,7 @@ fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
     trigger("oauth.revoke", &["--app", &stage.app.id]);
     let event = listener.wait("the end", |event| event["event_type"] == "oauth.revoke");
     assert_eq!(event["payload"]["user_id"], ada.id, "{event}");
-    ada.get("/2/users/me").is(401);
+    ada.get("/2/users/me").assert_status(401);
 }
 
 #[test]
@@ -69,9 +69,9 @@ fn what_cannot_happen_is_refused_and_says_why() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let refused = |args: &[&str]| {
-        let ran = stage.server.cli(&[&["trigger"], args].concat());
-        ran.ends(1);
-        ran.err.clone()
+        let ran = stage.server.run_cli(&[&["trigger"], args].concat());
+        ran.assert_exit_code(1);
+        ran.stderr.clone()
     };
     let unknown = refused(&["post.nonsense"]);
     assert!(
@@ -81,7 +81,7 @@ fn what_cannot_happen_is_refused_and_says_why() {
     assert!(refused(&["chat.received"]).contains("chat.received"));
     assert!(refused(&["post.create", "--user", "nobody_at_all"]).contains("nobody_at_all"));
     assert!(refused(&["oauth.revoke"]).contains("--app"));
-    let his = bob.says("His alone");
+    let his = bob.publish_text("His alone");
     refused(&["post.delete", "--user", &ada.id, "--post", &his]);
     refused(&["follow.follow", "--user", &ada.id, "--other", &ada.id]);
     // Rules hold as they do for everyone.
@@ -93,22 +93,23 @@ fn what_cannot_happen_is_refused_and_says_why() {
         "--other",
         &ada.id,
     ];
-    stage.server.cli(&block).well();
+    stage.server.run_cli(&block).assert_success();
     refused(&["follow.follow", "--user", &ada.id, "--other", &bob.id]);
-    bob.get(format!("/2/posts/{his}")).is(200);
+    bob.get(format!("/2/posts/{his}")).assert_status(200);
 }
 
 #[test]
 fn those_who_came_first_take_part_unless_others_are_named_and_only_in_a_test_world() {
-    let demo = Server::start(&[]);
-    let told = demo.cli(&["trigger", "follow.follow"]).json();
-    let name = |user: &str| demo.cli(&["user", "show", user]).json()["username"].clone();
+    let demo = TestServer::start(&[]);
+    let told = demo.run_cli(&["trigger", "follow.follow"]).json();
+    let name = |user: &str| demo.run_cli(&["user", "show", user]).json()["username"].clone();
     assert_eq!(name(told["user_id"].as_str().unwrap()), "ada", "{told}");
     assert_eq!(name(told["other_id"].as_str().unwrap()), "bob", "{told}");
-    let empty = Server::start(&["--world", "empty"]);
-    let ran = empty.cli(&["trigger", "post.create"]);
-    ran.ends(1);
-    assert!(ran.err.contains("user create"), "{}", ran.err);
-    let real = Server::serve(&[]);
-    real.cli(&["trigger", "post.create"]).ends(4);
+    let empty = TestServer::start(&["--world", "empty"]);
+    let ran = empty.run_cli(&["trigger", "post.create"]);
+    ran.assert_exit_code(1);
+    assert!(ran.stderr.contains("user create"), "{}", ran.stderr);
+    let real = TestServer::start_network(&[]);
+    real.run_cli(&["trigger", "post.create"])
+        .assert_exit_code(4);
 }

@@ -6,14 +6,20 @@ use serde_json::{Value, json};
 
 use super::kinds::{CASES, Scene, revoke};
 use super::{SUBSCRIPTIONS, Stage, is};
-use crate::harness::{Answer, Ask, Heard, Person, Receiver, Server, Turn, hmac, setting, until};
+use crate::harness::{
+    DeliveryResponse, ReceivedRequest, TestRequest, TestResponse, TestServer, TestUser,
+    WebhookReceiver, hmac_sha256, suite_setting, wait_until,
+};
 use crate::webhooks::moody;
 
 /// A webhook of the stage's app; its id.
 #[track_caller]
-pub(super) fn hook(stage: &Stage, receiver: &Receiver) -> String {
+pub(super) fn hook(stage: &Stage, receiver: &WebhookReceiver) -> String {
     let made = stage.post("/2/webhooks", &json!({ "url": receiver.url("/hook") }));
-    made.is(200)["data"]["id"].as_str().unwrap().to_owned()
+    made.assert_status(200)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 pub(super) fn all_of(hook: &str) -> String {
@@ -22,16 +28,20 @@ pub(super) fn all_of(hook: &str) -> String {
 
 /// Lets a webhook receive all that happens to somebody.
 #[track_caller]
-fn join(person: &Person<'_>, hook: &str) -> Answer {
+fn join(person: &TestUser<'_>, hook: &str) -> TestResponse {
     person.post(all_of(hook), &json!({}))
 }
 
 /// The first delivery for which something holds, once it is there.
 #[track_caller]
-pub(super) fn wait(receiver: &Receiver, what: &str, holds: impl Fn(&Value) -> bool) -> Heard {
+pub(super) fn wait(
+    receiver: &WebhookReceiver,
+    what: &str,
+    holds: impl Fn(&Value) -> bool,
+) -> ReceivedRequest {
     let mut found = None;
-    until(what, || {
-        let mut heard = receiver.heard().into_iter();
+    wait_until(what, || {
+        let mut heard = receiver.received_requests().into_iter();
         found = heard.find(|one| holds(&one.json()));
         found.is_some()
     });
@@ -42,7 +52,7 @@ pub(super) fn wait(receiver: &Receiver, what: &str, holds: impl Fn(&Value) -> bo
 fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
     let scene = Scene::new();
     let stage = &scene.stage;
-    let receiver = Receiver::open(&stage.app.secret);
+    let receiver = WebhookReceiver::open(&stage.app.secret);
     let hook = hook(stage, &receiver);
     for case in CASES {
         let body = json!({
@@ -51,7 +61,7 @@ fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
             "webhook_id": hook,
             "tag": case.kind,
         });
-        let made = stage.post(SUBSCRIPTIONS, &body).is(200);
+        let made = stage.post(SUBSCRIPTIONS, &body).assert_status(200);
         assert_eq!(made["data"]["webhook_id"], hook.as_str());
     }
     let listener = stage.listen();
@@ -62,7 +72,7 @@ fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
         });
         let event = heard.json()["data"].clone();
         assert_eq!(event["tag"], case.kind);
-        let signature = hmac(&stage.app.secret, &heard.body);
+        let signature = hmac_sha256(&stage.app.secret, &heard.body);
         assert_eq!(heard.header("x-twitter-webhooks-signature"), signature);
         assert_eq!(
             heard.header("webhook-id"),
@@ -74,7 +84,7 @@ fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
     }
     // Those about one user come in the order in which they happened.
     let sent = || -> Vec<Value> {
-        let heard = receiver.heard();
+        let heard = receiver.received_requests();
         let ids = heard
             .iter()
             .map(|one| one.json()["data"]["event_uuid"].take());
@@ -85,7 +95,7 @@ fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
         let ids = lines.iter().map(|line| &line["data"]["event_uuid"]);
         ids.cloned().collect()
     };
-    until("all came", || sent().len() == streamed().len());
+    wait_until("all came", || sent().len() == streamed().len());
     assert_eq!(sent(), streamed());
 }
 
@@ -109,7 +119,7 @@ fn of(kind: &str) -> fn(&Scene) {
 }
 
 fn ties(scene: &Scene, event: &Value, kind: &str) -> bool {
-    let known = |who: &Value, person: &Person<'_>| {
+    let known = |who: &Value, person: &TestUser<'_>| {
         who["id"] == person.id
             && who["screen_name"] == person.username
             && who["followers_count"].is_i64()
@@ -121,7 +131,7 @@ fn ties(scene: &Scene, event: &Value, kind: &str) -> bool {
         && known(&event["target"], &scene.bob)
 }
 
-fn message(event: &Value, from: &Person<'_>, to: &Person<'_>) -> bool {
+fn message(event: &Value, from: &TestUser<'_>, to: &TestUser<'_>) -> bool {
     let create = &event["message_create"];
     event["type"] == "message_create"
         && create["sender_id"] == from.id
@@ -133,7 +143,7 @@ fn message(event: &Value, from: &Person<'_>, to: &Person<'_>) -> bool {
 const ACTIVITIES: &[Activity] = &[
     activity(
         "tweet_create_events",
-        |scene| drop(scene.ada.says("All that <I> do #here")),
+        |scene| drop(scene.ada.publish_text("All that <I> do #here")),
         |scene, post| {
             post["text"] == "All that &lt;I&gt; do #here"
                 && post["user"]["id_str"] == scene.ada.id
@@ -170,7 +180,7 @@ const ACTIVITIES: &[Activity] = &[
         |scene| {
             scene
                 .bob
-                .says(&format!("{} @{}", "long ".repeat(40), scene.ada.username));
+                .publish_text(&format!("{} @{}", "long ".repeat(40), scene.ada.username));
         },
         |scene, post| {
             let mentions = &post["extended_tweet"]["entities"]["user_mentions"];
@@ -253,9 +263,9 @@ const ACTIVITIES: &[Activity] = &[
 #[test]
 fn all_that_happens_to_an_account_is_told_in_the_older_form() {
     let scene = Scene::new();
-    let receiver = Receiver::open(&scene.stage.app.secret);
+    let receiver = WebhookReceiver::open(&scene.stage.app.secret);
     let hook = hook(&scene.stage, &receiver);
-    join(&scene.ada, &hook).is(200);
+    join(&scene.ada, &hook).assert_status(200);
     for one in ACTIVITIES {
         (one.act)(&scene);
         let heard = wait(&receiver, one.key, |body| {
@@ -280,13 +290,13 @@ fn all_that_happens_to_an_account_is_told_in_the_older_form() {
         }
     }
     // What others do to each other is not told.
-    let before = receiver.heard().len();
-    scene.bob.says("Of nobody's concern");
-    scene.ada.says("A mark");
+    let before = receiver.received_requests().len();
+    scene.bob.publish_text("Of nobody's concern");
+    scene.ada.publish_text("A mark");
     wait(&receiver, "a mark", |body| {
         body["tweet_create_events"][0]["text"] == "A mark"
     });
-    assert_eq!(receiver.heard().len(), before + 1);
+    assert_eq!(receiver.received_requests().len(), before + 1);
     // The end is told last.
     revoke(&scene.ada);
     let end = wait(&receiver, "the end", |body| body["user_event"].is_object()).json();
@@ -294,7 +304,10 @@ fn all_that_happens_to_an_account_is_told_in_the_older_form() {
     assert_eq!(told["source"]["user_id"], scene.ada.id);
     assert_eq!(told["target"]["app_id"], scene.stage.app.id);
     assert!(told["date_time"].is_string() && end.get("for_user_id").is_none());
-    let listed = scene.stage.get(&format!("{}/list", all_of(&hook))).is(200);
+    let listed = scene
+        .stage
+        .get(&format!("{}/list", all_of(&hook)))
+        .assert_status(200);
     assert_eq!(listed["data"]["subscriptions"], json!([]));
 }
 
@@ -302,60 +315,63 @@ fn all_that_happens_to_an_account_is_told_in_the_older_form() {
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn accounts_are_added_checked_listed_counted_and_removed() {
     let stage = Stage::of("self-serve");
-    let receiver = Receiver::open(&stage.app.secret);
+    let receiver = WebhookReceiver::open(&stage.app.secret);
     let hook = hook(&stage, &receiver);
     let people = ["ada", "bob", "cid", "dan"].map(|name| stage.person(name));
     let [ada, bob, cid, dan] = &people;
     let path = all_of(&hook);
-    let subscribed = |person: &Person<'_>| person.get(&*path).is(200)["data"]["subscribed"].clone();
+    let subscribed =
+        |person: &TestUser<'_>| person.get(&*path).assert_status(200)["data"]["subscribed"].clone();
     assert_eq!(subscribed(ada), false);
     assert_eq!(
-        join(ada, &hook).is(200),
+        join(ada, &hook).assert_status(200),
         json!({ "data": { "subscribed": true } })
     );
     assert_eq!(subscribed(ada), true);
     let again = join(ada, &hook);
-    again.is_code(409, 355);
+    again.assert_legacy_code(409, 355);
     assert!(again.text().contains("DuplicateSubscriptionFailed"));
-    ada.signed(Ask::get(&*path)).is(200);
-    join(bob, &hook).is(200);
-    join(cid, &hook).is(200);
+    ada.send_signed(TestRequest::get(&*path)).assert_status(200);
+    join(bob, &hook).assert_status(200);
+    join(cid, &hook).assert_status(200);
     let most = join(dan, &hook);
     assert_eq!(most.status, 403);
     assert!(most.text().contains("SubscriptionLimitExceeded"));
-    let listed = stage.get(&format!("{path}/list")).is(200)["data"].clone();
+    let listed = stage.get(&format!("{path}/list")).assert_status(200)["data"].clone();
     assert_eq!(listed["application_id"], stage.app.id);
     assert_eq!(listed["webhook_id"], hook.as_str());
     assert_eq!(listed["webhook_url"], receiver.url("/hook"));
     assert_eq!(listed["subscriptions"].as_array().unwrap().len(), 3);
-    let count = stage.get("/2/account_activity/subscriptions/count").is(200);
+    let count = stage
+        .get("/2/account_activity/subscriptions/count")
+        .assert_status(200);
     assert_eq!(count["data"]["subscriptions_count_all"], "3");
     assert_eq!(count["data"]["provisioned_count"], "3");
     assert_eq!(count["data"]["subscriptions_count_direct_messages"], "0");
     assert_eq!(count["data"]["account_name"], stage.app.owner);
     let remove = |user: &str| {
         let path = format!("/2/account_activity/webhooks/{hook}/subscriptions/{user}/all");
-        stage.send(Ask::delete(path))
+        stage.send(TestRequest::delete(path))
     };
     assert_eq!(
-        remove(&bob.id).is(200),
+        remove(&bob.id).assert_status(200),
         json!({ "data": { "subscribed": false } })
     );
     let gone = remove(&bob.id);
     assert_eq!(gone.status, 404);
     assert!(gone.text().contains("SubscriptionNotFound"));
-    remove("x").is(400);
+    remove("x").assert_status(400);
     // A token must be allowed to read messages.
-    let narrow = dan.token(&["--scopes", "tweet.read users.read"]);
+    let narrow = dan.new_token(&["--scopes", "tweet.read users.read"]);
     stage
         .server
-        .send(Ask::post(&*path).json(&json!({})).bearer(&narrow))
-        .is(403);
+        .send(TestRequest::post(&*path).json(&json!({})).bearer(&narrow))
+        .assert_status(403);
     stage
         .post(&path, &json!({}))
-        .is_problem(403, "unsupported-authentication");
+        .assert_problem(403, "unsupported-authentication");
     dan.post(&*path, &json!({ "x": 1 }))
-        .is_problem(400, "invalid-request");
+        .assert_problem(400, "invalid-request");
     // Another app's webhook is as unknown as none.
     let other = Stage::new();
     let eve = other.person("eve");
@@ -368,27 +384,32 @@ fn accounts_are_added_checked_listed_counted_and_removed() {
     let body = json!({
         "event_type": "post.create", "filter": { "user_id": ada.id }, "webhook_id": hook,
     });
-    other.post(SUBSCRIPTIONS, &body).is(404);
-    stage.post(SUBSCRIPTIONS, &body).is(200);
+    other.post(SUBSCRIPTIONS, &body).assert_status(404);
+    stage.post(SUBSCRIPTIONS, &body).assert_status(200);
     // All of it goes with the webhook.
     stage
-        .send(Ask::delete(format!("/2/webhooks/{hook}")))
-        .is(200);
-    let count = stage.get("/2/account_activity/subscriptions/count").is(200);
+        .send(TestRequest::delete(format!("/2/webhooks/{hook}")))
+        .assert_status(200);
+    let count = stage
+        .get("/2/account_activity/subscriptions/count")
+        .assert_status(200);
     assert_eq!(count["data"]["subscriptions_count_all"], "0");
-    assert_eq!(stage.get(SUBSCRIPTIONS).is(200)["data"], json!([]));
+    assert_eq!(
+        stage.get(SUBSCRIPTIONS).assert_status(200)["data"],
+        json!([])
+    );
 }
 
 #[test]
 fn each_app_and_each_account_has_its_own_deliveries() {
     let (one, other) = (Stage::new(), Stage::new());
-    let receivers = [&one, &other].map(|stage| Receiver::open(&stage.app.secret));
+    let receivers = [&one, &other].map(|stage| WebhookReceiver::open(&stage.app.secret));
     let hooks = [hook(&one, &receivers[0]), hook(&other, &receivers[1])];
     let (ada, bob) = (one.person("ada"), one.person("bob"));
-    join(&ada, &hooks[0]).is(200);
-    join(&bob, &hooks[0]).is(200);
-    join(&other.known(&bob), &hooks[1]).is(200);
-    ada.says(&format!("To @{}", bob.username));
+    join(&ada, &hooks[0]).assert_status(200);
+    join(&bob, &hooks[0]).assert_status(200);
+    join(&other.known(&bob), &hooks[1]).assert_status(200);
+    ada.publish_text(&format!("To @{}", bob.username));
     for user in [&ada, &bob] {
         wait(&receivers[0], "a post", |body| {
             body["for_user_id"] == user.id
@@ -398,15 +419,19 @@ fn each_app_and_each_account_has_its_own_deliveries() {
         body["for_user_id"] == bob.id
     });
     // Only followers see a protected account's posts, but the account is told of its own.
-    one.server.cli(&["user", "protect", &ada.id]).well();
-    ada.says(&format!("Hidden from @{}", bob.username));
-    bob.says("A mark");
+    one.server
+        .run_cli(&["user", "protect", &ada.id])
+        .assert_success();
+    ada.publish_text(&format!("Hidden from @{}", bob.username));
+    bob.publish_text("A mark");
     let mark = |body: &Value| body["tweet_create_events"][0]["text"] == "A mark";
     for receiver in &receivers {
         wait(receiver, "a mark", mark);
     }
-    let hidden = |user: &Person<'_>| {
-        let heard = receivers.iter().flat_map(Receiver::heard);
+    let hidden = |user: &TestUser<'_>| {
+        let heard = receivers
+            .iter()
+            .flat_map(WebhookReceiver::received_requests);
         let heard = heard.filter(|one| one.json()["for_user_id"] == user.id);
         heard
             .filter(|one| String::from_utf8_lossy(&one.body).contains("Hidden"))
@@ -416,9 +441,9 @@ fn each_app_and_each_account_has_its_own_deliveries() {
 }
 
 /// What came, in the order in which it came first.
-fn first_copies(receiver: &Receiver) -> Vec<Value> {
+fn first_copies(receiver: &WebhookReceiver) -> Vec<Value> {
     let (mut known, mut first) = (BTreeMap::new(), Vec::new());
-    for heard in receiver.heard() {
+    for heard in receiver.received_requests() {
         let event = heard.json()["data"].clone();
         let id = event["event_uuid"].as_str().unwrap().to_owned();
         assert_eq!(heard.header("webhook-id"), id);
@@ -434,44 +459,46 @@ fn first_copies(receiver: &Receiver) -> Vec<Value> {
 
 #[test]
 fn every_event_arrives_in_order_although_the_server_is_killed() {
-    let seed = setting("LOCUM_KILL_SEED", 7);
+    let seed = suite_setting("LOCUM_KILL_SEED", 7);
     let retry = "webhooks.retry=100ms,200ms,400ms,800ms,1s,1s,1s,1s,1s,1s";
-    let mut server = Server::start(&["--world", "empty", "--set", retry]);
+    let mut server = TestServer::start(&["--world", "empty", "--set", retry]);
     let people = ["ada", "bob"].map(|name| {
-        let person = server.person(name);
+        let person = server.new_user(name);
         (person.id.clone(), person.token.clone())
     });
-    let app = server.app().clone();
-    let receiver = Receiver::open(&app.secret);
-    let made = Ask::post("/2/webhooks").json(&json!({ "url": receiver.url("/hook") }));
-    let made = server.send(made.bearer(&app.bearer)).is(200);
+    let app = server.default_app().clone();
+    let receiver = WebhookReceiver::open(&app.secret);
+    let made = TestRequest::post("/2/webhooks").json(&json!({ "url": receiver.url("/hook") }));
+    let made = server.send(made.bearer(&app.bearer)).assert_status(200);
     for (id, _) in &people {
         let body = json!({
             "event_type": "post.create",
             "filter": { "user_id": id },
             "webhook_id": made["data"]["id"],
         });
-        let subscribe = Ask::post(SUBSCRIPTIONS).json(&body);
-        server.send(subscribe.bearer(&app.bearer)).is(200);
+        let subscribe = TestRequest::post(SUBSCRIPTIONS).json(&body);
+        server
+            .send(subscribe.bearer(&app.bearer))
+            .assert_status(200);
     }
-    receiver.deliver(moody(seed));
+    receiver.set_delivery_handler(moody(seed));
     // By author, in the order in which they were written.
     let mut written: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for round in 0..setting("LOCUM_KILL_ROUNDS", 4) {
+    for round in 0..suite_setting("LOCUM_KILL_ROUNDS", 4) {
         for number in 0..8 {
             for (id, token) in &people {
                 let text = format!("round {round}, number {number} of {id}");
-                let post = Ask::post("/2/posts").json(&json!({ "text": text }));
-                server.send(post.bearer(token)).is(201);
+                let post = TestRequest::post("/2/posts").json(&json!({ "text": text }));
+                server.send(post.bearer(token)).assert_status(201);
                 written.entry(id).or_default().push(text);
             }
         }
-        server.crash();
+        server.crash_and_restart();
     }
-    receiver.deliver(|_| Turn::Status(200));
+    receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));
     let count: usize = written.values().map(Vec::len).sum();
     let mut came = Vec::new();
-    until("every event came", || {
+    wait_until("every event came", || {
         came = first_copies(&receiver);
         came.len() >= count
     });
@@ -492,36 +519,37 @@ fn every_event_arrives_in_order_although_the_server_is_killed() {
 fn what_waits_for_a_receiver_is_withdrawn_with_the_users_consent() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
-    let receiver = Receiver::open(&stage.app.secret);
+    let receiver = WebhookReceiver::open(&stage.app.secret);
     let hook = hook(&stage, &receiver);
-    join(&ada, &hook).is(200);
+    join(&ada, &hook).assert_status(200);
     for (kind, user) in [("dm.received", &ada), ("post.create", &bob)] {
         let filter = json!({ "user_id": user.id });
         let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
-        stage.post(SUBSCRIPTIONS, &body).is(200);
+        stage.post(SUBSCRIPTIONS, &body).assert_status(200);
     }
     let holds = |body: &Value| body.to_string().contains("In confidence");
-    receiver.deliver(|_| Turn::Status(503));
+    receiver.set_delivery_handler(|_| DeliveryResponse::Status(503));
     let path = format!("/2/dm_conversations/with/{}/messages", ada.id);
-    bob.post(path, &json!({ "text": "In confidence" })).is(201);
-    until("both were tried", || {
+    bob.post(path, &json!({ "text": "In confidence" }))
+        .assert_status(201);
+    wait_until("both were tried", || {
         receiver
-            .heard()
+            .received_requests()
             .iter()
             .filter(|one| holds(&one.json()))
             .count()
             >= 2
     });
     revoke(&ada);
-    receiver.forget();
-    receiver.deliver(|_| Turn::Status(200));
-    bob.says("A mark");
+    receiver.clear_received();
+    receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));
+    bob.publish_text("A mark");
     wait(&receiver, "a mark", |body| {
         body["data"]["payload"]["text"] == "A mark"
     });
     wait(&receiver, "the end", |body| body["user_event"].is_object());
     // Longer than until the next try.
     std::thread::sleep(std::time::Duration::from_secs(3));
-    let heard = receiver.heard();
+    let heard = receiver.received_requests();
     assert!(!heard.iter().any(|one| holds(&one.json())), "{heard:?}");
 }

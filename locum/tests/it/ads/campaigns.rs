@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, Ask, Server, shared};
+use crate::harness::{TestRequest, TestResponse, TestServer, shared_server};
 
 fn ids(page: &Value) -> Vec<String> {
     let data = page["data"].as_array().unwrap().iter();
@@ -29,12 +29,14 @@ fn a_campaign_runs_once_it_is_whole() {
     assert_eq!(state(), (json!("UNKNOWN"), json!(["INCOMPLETE"])));
     let item = ads.line_item(&campaign);
     assert_eq!(state(), (json!("UNKNOWN"), json!(["INCOMPLETE"])));
-    let post = ads.person.says("Look at this");
+    let post = ads.person.publish_text("Look at this");
     let promote = [
         ("line_item_id", item.as_str()),
         ("tweet_ids", post.as_str()),
     ];
-    let made = ads.send("POST", "/promoted_tweets", &promote).is(200);
+    let made = ads
+        .send("POST", "/promoted_tweets", &promote)
+        .assert_status(200);
     assert_eq!(made["data"][0]["tweet_id"], post.as_str());
     assert_eq!(made["total_count"], 1);
     assert_eq!(
@@ -43,14 +45,16 @@ fn a_campaign_runs_once_it_is_whole() {
     );
     assert_eq!(state(), (json!("RUNNING"), json!([])));
     let promoted = made["data"][0]["id"].as_str().unwrap().to_owned();
-    let again = ads.send("POST", "/promoted_posts", &promote).is(200);
+    let again = ads
+        .send("POST", "/promoted_posts", &promote)
+        .assert_status(200);
     assert_eq!(again["data"][0]["id"], promoted.as_str());
     assert_eq!(again["data"][0]["post_id"], post.as_str());
     ads.send("PUT", &path, &[("entity_status", "PAUSED")])
-        .is(200);
+        .assert_status(200);
     assert_eq!(state(), (json!("PAUSED"), json!(["PAUSED_BY_ADVERTISER"])));
     ads.send("DELETE", &format!("/promoted_posts/{promoted}"), &[])
-        .is(200);
+        .assert_status(200);
     assert_eq!(
         state(),
         (
@@ -58,18 +62,20 @@ fn a_campaign_runs_once_it_is_whole() {
             json!(["PAUSED_BY_ADVERTISER", "INCOMPLETE"])
         )
     );
-    let revived = ads.send("POST", "/promoted_posts", &promote).is(200);
+    let revived = ads
+        .send("POST", "/promoted_posts", &promote)
+        .assert_status(200);
     assert_eq!(revived["data"][0]["id"], promoted.as_str());
     assert_eq!(revived["data"][0]["deleted"], false);
 
     // What is below a deleted record is listed with deleted ones, and was not deleted itself.
     ads.send("DELETE", &format!("/line_items/{item}"), &[])
-        .is(200);
+        .assert_status(200);
     let below = [("line_item_ids", item.as_str())];
     assert!(ids(&ads.get("/promoted_posts", &below)).is_empty());
     let seen = ads.get("/promoted_posts", &[below[0], ("with_deleted", "True")]);
     assert_eq!(seen["data"][0]["deleted"], false);
-    let gone = ads.send("DELETE", &path, &[]).is(200);
+    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(
         (&gone["data"]["deleted"], &gone["data"]["servable"]),
         (&json!(true), &Value::Null)
@@ -86,7 +92,8 @@ fn a_campaign_runs_once_it_is_whole() {
         "CAMPAIGN_NOT_FOUND",
         "campaign_id",
     );
-    ads.send("GET", &path, &[("with_deleted", "true")]).is(200);
+    ads.send("GET", &path, &[("with_deleted", "true")])
+        .assert_status(200);
 }
 
 #[test]
@@ -105,7 +112,7 @@ fn a_campaign_keeps_its_limits() {
         ads.send("POST", "/campaigns", &all)
     };
     let long = |length: usize| "é".repeat(length);
-    with(&[("name", &long(255))]).is(200);
+    with(&[("name", &long(255))]).assert_status(200);
     is(
         &with(&[("name", &long(256))]),
         400,
@@ -113,7 +120,7 @@ fn a_campaign_keeps_its_limits() {
         "name",
     );
     is(&with(&[("name", "")]), 400, "MISSING_PARAMETER", "name");
-    with(&[("purchase_order_number", &long(50))]).is(200);
+    with(&[("purchase_order_number", &long(50))]).assert_status(200);
     is(
         &with(&[("purchase_order_number", &long(51))]),
         400,
@@ -122,7 +129,7 @@ fn a_campaign_keeps_its_limits() {
     );
     let daily = "daily_budget_amount_local_micro";
     let total = "total_budget_amount_local_micro";
-    with(&[(daily, "5000000"), (total, "5000000")]).is(200);
+    with(&[(daily, "5000000"), (total, "5000000")]).assert_status(200);
     is(
         &with(&[(daily, "5010000"), (total, "5000000")]),
         400,
@@ -161,7 +168,7 @@ fn a_campaign_keeps_its_limits() {
         ("standard_delivery", "true"),
     ];
     is(&with(&delivery), 400, "INVALID", "standard_delivery");
-    let all = with(&[("name", ""), (daily, "x"), ("entity_status", "y")]).is(400);
+    let all = with(&[("name", ""), (daily, "x"), ("entity_status", "y")]).assert_status(400);
     assert_eq!(all["errors"].as_array().unwrap().len(), 3, "{all}");
     // What clients send back of a record is passed over.
     with(&[
@@ -170,7 +177,7 @@ fn a_campaign_keeps_its_limits() {
         ("servable", "true"),
         ("to_delete", "False"),
     ])
-    .is(200);
+    .assert_status(200);
 }
 
 #[test]
@@ -186,7 +193,7 @@ fn lists_are_filtered_ordered_and_continued() {
             } })
         })
         .collect();
-    let made = ads.batch("campaigns", &items.into()).is(200);
+    let made = ads.batch("campaigns", &items.into()).assert_status(200);
     let all = ids(&made);
     assert_eq!(all.len(), 25);
     assert_eq!(made["request"][3]["operation_type"], "Create");
@@ -283,7 +290,7 @@ fn lists_are_filtered_ordered_and_continued() {
         "q",
     );
     let many: Vec<String> = (1..=201).map(|number| number.to_string()).collect();
-    with(&[("campaign_ids", &many[..200].join(","))]).is(200);
+    with(&[("campaign_ids", &many[..200].join(","))]).assert_status(200);
     is(
         &with(&[("campaign_ids", &many.join(","))]),
         400,
@@ -291,8 +298,8 @@ fn lists_are_filtered_ordered_and_continued() {
         "campaign_ids",
     );
     let totals = with(&[("with_total_count", "true")]);
-    assert_eq!(totals.number("x-rate-limit-limit"), 200);
-    assert_eq!(with(&[]).number("x-rate-limit-limit"), 10_000);
+    assert_eq!(totals.header_number("x-rate-limit-limit"), 200);
+    assert_eq!(with(&[]).header_number("x-rate-limit-limit"), 10_000);
 }
 
 #[test]
@@ -309,7 +316,7 @@ fn a_batch_is_done_whole_or_not_at_all() {
         json!({ "operation_type": "Update", "params": { "campaign_id": kept, "name": "Autumn" } });
     let broken =
         json!([create("One"), create(""), change, { "operation_type": "Delete", "params": {} }]);
-    let refused = ads.batch("campaigns", &broken).is(400);
+    let refused = ads.batch("campaigns", &broken).assert_status(400);
     let items = refused["operation_errors"].as_array().unwrap();
     assert_eq!(items[0], json!([]));
     assert_eq!(items[1][0]["code"], "MISSING_PARAMETER");
@@ -335,13 +342,13 @@ fn a_batch_is_done_whole_or_not_at_all() {
         "",
     );
     // The same record twice: deletions come first, so that the change finds nothing.
-    ads.batch("campaigns", &whole).is(400);
+    ads.batch("campaigns", &whole).assert_status(400);
     let done = ads
         .batch("campaigns", &json!([create("One"), change]))
-        .is(200);
+        .assert_status(200);
     assert_eq!(done["data"][1]["name"], "Autumn");
     let forty: Vec<Value> = (0..40).map(|number| create(&number.to_string())).collect();
-    ads.batch("campaigns", &forty.into()).is(200);
+    ads.batch("campaigns", &forty.into()).assert_status(200);
     let more: Vec<Value> = (0..41).map(|number| create(&number.to_string())).collect();
     is(
         &ads.batch("campaigns", &more.into()),
@@ -356,7 +363,7 @@ fn a_batch_is_done_whole_or_not_at_all() {
 fn filters_leave_what_a_look_at_everything_leaves() {
     let ads = Advertiser::new();
     let fund = ["ads", "account", "funding", &ads.account, "--amount", "50"];
-    let other = shared().cli(&fund).json();
+    let other = shared_server().run_cli(&fund).json();
     let instruments = [ads.instrument.as_str(), other["id"].as_str().unwrap()];
     let items: Vec<Value> = (0..36)
         .map(|number| {
@@ -368,13 +375,13 @@ fn filters_leave_what_a_look_at_everything_leaves() {
             } })
         })
         .collect();
-    let made = ids(&ads.batch("campaigns", &items.into()).is(200));
+    let made = ids(&ads.batch("campaigns", &items.into()).assert_status(200));
     let gone = made
         .iter()
         .step_by(5)
         .map(|id| json!({ "operation_type": "Delete", "params": { "campaign_id": id } }));
     let gone: Vec<Value> = gone.collect();
-    ads.batch("campaigns", &gone.into()).is(200);
+    ads.batch("campaigns", &gone.into()).assert_status(200);
     let walk = |params: &[(&str, &str)]| {
         let mut found: Vec<Value> = Vec::new();
         let mut cursor = None::<String>;
@@ -437,14 +444,16 @@ fn filters_leave_what_a_look_at_everything_leaves() {
 #[test]
 fn active_campaigns_are_limited() {
     let ads = Advertiser::new();
-    shared()
-        .cli(&["ads", "account", "set", &ads.account, "--campaigns", "2"])
-        .well();
+    shared_server()
+        .run_cli(&["ads", "account", "set", &ads.account, "--campaigns", "2"])
+        .assert_success();
     let one = json!({ "operation_type": "Create", "params": {
         "name": "Many", "funding_instrument_id": ads.instrument,
         "daily_budget_amount_local_micro": 10_000_000,
     } });
-    let many = ads.batch("campaigns", &json!([one, one, one])).is(400);
+    let many = ads
+        .batch("campaigns", &json!([one, one, one]))
+        .assert_status(400);
     assert_eq!(many["operation_errors"][0], json!([]));
     assert_eq!(many["operation_errors"][1], json!([]));
     assert_eq!(many["operation_errors"][2][0]["code"], "TOO_MANY_CAMPAIGNS");
@@ -473,8 +482,8 @@ fn active_campaigns_are_limited() {
     };
     is(&wake(&draft), 400, "TOO_MANY_CAMPAIGNS", "");
     ads.send("DELETE", &format!("/campaigns/{first}"), &[])
-        .is(200);
-    wake(&draft).is(200);
+        .assert_status(200);
+    wake(&draft).assert_status(200);
     is(
         &ads.send(
             "PUT",
@@ -492,24 +501,26 @@ fn active_campaigns_are_limited() {
         &format!("/line_items/{item}"),
         &[("end_time", "2026-01-02T00:00:00Z")],
     )
-    .is(200);
+    .assert_status(200);
     assert_eq!(
         ads.get(&format!("/campaigns/{second}"), &[])["data"]["reasons_not_servable"][0],
         "EXPIRED"
     );
-    ads.send("POST", "/campaigns", &params).is(200);
+    ads.send("POST", "/campaigns", &params).assert_status(200);
 }
 
 #[test]
 fn roles_say_what_may_be_done() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
-    let other = shared().person("colleague");
+    let other = shared_server().new_user("colleague");
     let path = format!("/12/accounts/{}/campaigns", ads.account);
     let one = format!("{path}/{campaign}");
     let role = |role: &[&str]| {
         let grant = ["ads", "account", "role", &ads.account, &other.username];
-        shared().cli(&[&grant[..], role].concat()).well();
+        shared_server()
+            .run_cli(&[&grant[..], role].concat())
+            .assert_success();
     };
     for (name, reads, writes) in [
         ("AD_MANAGER", true, true),
@@ -519,9 +530,9 @@ fn roles_say_what_may_be_done() {
         ("PARTNER_AUDIENCE_MANAGER", false, false),
     ] {
         role(&[name]);
-        let may = |answer: &Answer, may: bool| {
+        let may = |answer: &TestResponse, may: bool| {
             if may {
-                answer.is(200);
+                answer.assert_status(200);
             } else {
                 is(answer, 403, "ACTION_NOT_ALLOWED", "");
             }
@@ -529,7 +540,7 @@ fn roles_say_what_may_be_done() {
         may(&send(&other, "GET", &path, &[]), reads);
         may(&send(&other, "PUT", &one, &[("name", name)]), writes);
         let access = format!("/12/accounts/{}/authenticated_user_access", ads.account);
-        let access = send(&other, "GET", &access, &[]).is(200);
+        let access = send(&other, "GET", &access, &[]).assert_status(200);
         assert_eq!(access["data"]["permissions"], json!([name]));
     }
     role(&[]);
@@ -567,7 +578,7 @@ fn a_tag_belongs_to_its_line_item() {
     );
     let changed = ads
         .send("PUT", &path, &[("tracking_tag_url", "https://b.example")])
-        .is(200);
+        .assert_status(200);
     assert_eq!(changed["data"]["tracking_tag_url"], "https://b.example");
     // Another account has neither the tag nor the line item.
     is(
@@ -616,7 +627,12 @@ fn budgets_are_set_at_one_level() {
         ];
         ads.send("POST", "/campaigns", &beside(&usual, more))
     };
-    let id = |answer: &Answer| answer.is(200)["data"]["id"].as_str().unwrap().to_owned();
+    let id = |answer: &TestResponse| {
+        answer.assert_status(200)["data"]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
     // Amounts are whole steps of the currency: a hundredth here.
     for (amount, code) in [
         ("10000", ""),
@@ -629,17 +645,17 @@ fn budgets_are_set_at_one_level() {
     ] {
         let answer = campaign(&[(daily, amount)]);
         match code {
-            "" => drop(answer.is(200)),
+            "" => drop(answer.assert_status(200)),
             code => is(&answer, 400, code, daily),
         }
     }
     // A daily budget is at most the total one.
-    campaign(&[(daily, "4990000"), (total, "5000000")]).is(200);
-    campaign(&[(daily, "5000000"), (total, "5000000")]).is(200);
+    campaign(&[(daily, "4990000"), (total, "5000000")]).assert_status(200);
+    campaign(&[(daily, "5000000"), (total, "5000000")]).assert_status(200);
     let above = campaign(&[(daily, "5010000"), (total, "5000000")]);
     is(&above, 400, "INVALID", daily);
     // What is paid for by the order needs none; whatever else pays does.
-    campaign(&[]).is(200);
+    campaign(&[]).assert_status(200);
     let fund = [
         "ads",
         "account",
@@ -648,7 +664,7 @@ fn budgets_are_set_at_one_level() {
         "--type",
         "CREDIT_CARD",
     ];
-    let card = shared().cli(&fund).json()["id"]
+    let card = shared_server().run_cli(&fund).json()["id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -662,7 +678,7 @@ fn budgets_are_set_at_one_level() {
         "MISSING_PARAMETER",
         daily,
     );
-    paid(&[(daily, "5000000")]).is(200);
+    paid(&[(daily, "5000000")]).assert_status(200);
 
     let shared_one = id(&campaign(&[(daily, "5000000"), (total, "9000000")]));
     let own_one = id(&campaign(&[(level, "LINE_ITEM"), (total, "9000000")]));
@@ -671,7 +687,7 @@ fn budgets_are_set_at_one_level() {
         is(&campaign(&both), 400, "INVALID", "standard_delivery");
         let one = [(daily, "5000000"), ("standard_delivery", delivery)];
         assert_eq!(
-            campaign(&one).is(200)["data"]["standard_delivery"],
+            campaign(&one).assert_status(200)["data"]["standard_delivery"],
             delivery == "true"
         );
     }
@@ -698,7 +714,7 @@ fn budgets_are_set_at_one_level() {
             "INVALID",
             name,
         );
-        item(&own_one, &[(name, "1000000")]).is(200);
+        item(&own_one, &[(name, "1000000")]).assert_status(200);
         is(
             &item(&own_one, &[(name, "1000001")]),
             400,
@@ -706,8 +722,8 @@ fn budgets_are_set_at_one_level() {
             name,
         );
     }
-    item(&own_one, &[(total, "8990000")]).is(200);
-    item(&own_one, &[(total, "9000000")]).is(200);
+    item(&own_one, &[(total, "8990000")]).assert_status(200);
+    item(&own_one, &[(total, "9000000")]).assert_status(200);
     is(
         &item(&own_one, &[(total, "9010000")]),
         400,
@@ -715,8 +731,8 @@ fn budgets_are_set_at_one_level() {
         total,
     );
     // A bid is at most what there is for a day and altogether.
-    item(&shared_one, &[(bid, "4990000")]).is(200);
-    item(&shared_one, &[(bid, "5000000")]).is(200);
+    item(&shared_one, &[(bid, "4990000")]).assert_status(200);
+    item(&shared_one, &[(bid, "5000000")]).assert_status(200);
     is(&item(&shared_one, &[(bid, "5010000")]), 400, "INVALID", bid);
     is(&item(&own_one, &[(bid, "9010000")]), 400, "INVALID", bid);
     is(
@@ -731,7 +747,7 @@ fn budgets_are_set_at_one_level() {
         "INVALID_PARAMETER",
         bid,
     );
-    let auto = item(&shared_one, &[("bid_strategy", "AUTO")]).is(200);
+    let auto = item(&shared_one, &[("bid_strategy", "AUTO")]).assert_status(200);
     assert_eq!(auto["data"][bid], Value::Null);
     // And between what the currency allows.
     let rules = send(
@@ -740,7 +756,7 @@ fn budgets_are_set_at_one_level() {
         "/12/bidding_rules",
         &[("currency", "USD")],
     )
-    .is(200);
+    .assert_status(200);
     let rule = |name: &str| rules["data"][0][name].as_i64().unwrap();
     let (least, most) = (
         rule("minimum_cpe_bid_local_micro"),
@@ -857,7 +873,7 @@ fn a_line_item_suits_its_objective() {
         ),
     ] {
         let usual = [&[("objective", objective)][..], more].concat();
-        let made = line(&usual).is(200);
+        let made = line(&usual).assert_status(200);
         let data = &made["data"];
         assert_eq!(
             [&data[goal], &data[pay], &data[strategy]],
@@ -865,7 +881,7 @@ fn a_line_item_suits_its_objective() {
             "{objective}"
         );
         for one in may {
-            line(&beside(&usual, &[*one])).is(200);
+            line(&beside(&usual, &[*one])).assert_status(200);
         }
         for (name, value) in may_not {
             let mut params = usual.clone();
@@ -946,15 +962,15 @@ fn a_line_item_suits_its_objective() {
         &[("frequency_cap", "1"), ("duration_in_days", "1")],
         &[("frequency_cap", "1"), ("duration_in_days", "30")],
     ] {
-        line(more).is(200);
+        line(more).assert_status(200);
     }
     // Whose it is: somebody whom the account may promote.
-    let stranger = shared().person("stranger");
+    let stranger = shared_server().new_user("stranger");
     for user in [stranger.id.as_str(), "1"] {
         let answer = line(&[("advertiser_user_id", user)]);
         is(&answer, 400, "INVALID_USER_ID", "advertiser_user_id");
     }
-    let own = line(&[("advertiser_user_id", &ads.person.id)]).is(200);
+    let own = line(&[("advertiser_user_id", &ads.person.id)]).assert_status(200);
     assert_eq!(own["data"]["advertiser_user_id"], ads.person.id.as_str());
     // Line items of a campaign are of one kind; what they pay by stays, but for installs.
     let campaign = ads.campaign();
@@ -972,10 +988,10 @@ fn a_line_item_suits_its_objective() {
         ("objective", "APP_INSTALLS"),
         ("ios_app_store_identifier", "1"),
     ];
-    let installs = line(&installs).is(200)["data"]["id"].clone();
-    change(installs.as_str().unwrap(), "APP_CLICK").is(200);
+    let installs = line(&installs).assert_status(200)["data"]["id"].clone();
+    change(installs.as_str().unwrap(), "APP_CLICK").assert_status(200);
     let path = format!("/line_items/{first}");
-    ads.send("DELETE", &path, &[]).is(200);
+    ads.send("DELETE", &path, &[]).assert_status(200);
     is(
         &ads.send("DELETE", &path, &[]),
         404,
@@ -986,7 +1002,7 @@ fn a_line_item_suits_its_objective() {
 
 #[test]
 fn accounts_are_promoted_by_line_items_that_hold_them() {
-    let (ads, stranger) = (Advertiser::new(), shared().person("stranger"));
+    let (ads, stranger) = (Advertiser::new(), shared_server().new_user("stranger"));
     let posts = ads.line_item(&ads.campaign());
     let campaign = ads.campaign();
     let params = [
@@ -1016,18 +1032,21 @@ fn accounts_are_promoted_by_line_items_that_hold_them() {
     is(&promote(&people, "1"), 400, "INVALID_USER_ID", "user_id");
     let list = |items: &str| ads.send("GET", "/promoted_accounts", &[("line_item_ids", items)]);
     assert_eq!(
-        list(&people).is(200)["data"],
+        list(&people).assert_status(200)["data"],
         json!([]),
         "nobody is promoted"
     );
-    let made = promote(&people, &ads.person.id).is(200);
+    let made = promote(&people, &ads.person.id).assert_status(200);
     // Once more is no more.
     assert_eq!(
-        promote(&people, &ads.person.id).is(200)["data"]["id"],
+        promote(&people, &ads.person.id).assert_status(200)["data"]["id"],
         made["data"]["id"]
     );
-    assert_eq!(ids(&list(&people).is(200)).len(), 1);
-    assert_eq!(ids(&list(&format!("{posts},{people}")).is(200)).len(), 1);
+    assert_eq!(ids(&list(&people).assert_status(200)).len(), 1);
+    assert_eq!(
+        ids(&list(&format!("{posts},{people}")).assert_status(200)).len(),
+        1
+    );
     is(&list(&posts), 400, incompatible, "line_item_ids");
     let path = format!(
         "/promoted_accounts/{}",
@@ -1039,11 +1058,11 @@ fn accounts_are_promoted_by_line_items_that_hold_them() {
 /// The world `ads` has campaigns in every state, down to what is shown.
 #[test]
 fn a_world_with_campaigns_begins_with_a_whole_tree() {
-    let server = Server::start(&["--world", "ads"]);
+    let server = TestServer::start(&["--world", "ads"]);
     let ask = |path: &str| {
         let path = format!("/12/accounts{path}");
-        let asked = Ask::get(path).bearer(server.env("USER_TOKEN"));
-        server.send(asked).is(200)["data"].take()
+        let asked = TestRequest::get(path).bearer(server.env_value("USER_TOKEN"));
+        server.send(asked).assert_status(200)["data"].take()
     };
     let account = ask("")[0]["id"].as_str().unwrap().to_owned();
     let all = |path: &str| {
@@ -1099,7 +1118,7 @@ fn a_world_with_campaigns_begins_with_a_whole_tree() {
         .unwrap()
         .to_owned();
     let path = picture.strip_prefix(&server.url).unwrap();
-    assert_eq!(server.send(Ask::get(path)).status, 200);
-    let seen = server.cli(&["ads", "simulate", &account, "--hours", "24"]);
+    assert_eq!(server.send(TestRequest::get(path)).status, 200);
+    let seen = server.run_cli(&["ads", "simulate", &account, "--hours", "24"]);
     assert!(seen.json()["events"].as_i64() > Some(0), "{seen:?}");
 }

@@ -5,7 +5,7 @@ use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{Advertiser, send};
-use crate::harness::{Ask, Person, Server, for_the_test, fresh};
+use crate::harness::{TestRequest, TestServer, TestUser, keep_for_test, unique_number};
 use crate::media::samples::png;
 use crate::pages::browser::Browser;
 
@@ -29,11 +29,11 @@ fn card_body(image: &str, url: &str) -> Value {
 
 impl Carded {
     fn new() -> Self {
-        let server: &'static Server = for_the_test(Server::start(&[]));
+        let server: &'static TestServer = keep_for_test(TestServer::start(&[]));
         let ads = Advertiser::on(server);
         let app = server.new_app("self-serve");
         let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
-        server.cli(&allow).well();
+        server.run_cli(&allow).assert_success();
         let campaign = [
             ("funding_instrument_id", ads.instrument.as_str()),
             ("name", "Quick"),
@@ -43,7 +43,10 @@ impl Carded {
         let item = ads.line_item(&ads.make("/campaigns", &campaign));
         let body = card_body(&ads.image(), SITE);
         let path = format!("/12/accounts/{}/cards", ads.account);
-        let made = ads.person.signed(Ask::post(path).json(&body)).is(200);
+        let made = ads
+            .person
+            .send_signed(TestRequest::post(path).json(&body))
+            .assert_status(200);
         Self {
             item,
             card: made["data"].clone(),
@@ -52,7 +55,7 @@ impl Carded {
         }
     }
 
-    const fn server(&self) -> &'static Server {
+    const fn server(&self) -> &'static TestServer {
         self.ads.person.server
     }
 
@@ -63,22 +66,26 @@ impl Carded {
 
     /// The same with another card.
     fn with(&self, uri: &Value, nullcast: bool, promoted: bool) -> String {
-        let text = format!("Look at this {}", fresh());
+        let text = format!("Look at this {}", unique_number());
         let body = json!({ "text": text, "nullcast": nullcast, "card_uri": uri });
-        let made = self.ads.person.publish(&body).is(201);
+        let made = self.ads.person.create_post(&body).assert_status(201);
         let post = made["data"]["id"].as_str().unwrap().to_owned();
         let told = made["data"]["text"].as_str().unwrap();
         assert!(told.ends_with(&format!("/{post}")), "{told}");
         if promoted {
             let params = [("line_item_id", self.item.as_str()), ("tweet_ids", &post)];
-            self.ads.send("POST", "/promoted_tweets", &params).is(200);
+            self.ads
+                .send("POST", "/promoted_tweets", &params)
+                .assert_status(200);
         }
         post
     }
 
     fn serving(&self, act: &str, body: &Value) -> Value {
-        let ask = Ask::post(format!("/ads-serve/1/{act}")).json(body);
-        self.server().send(ask.bearer(&self.bearer)).is(200)
+        let ask = TestRequest::post(format!("/ads-serve/1/{act}")).json(body);
+        self.server()
+            .send(ask.bearer(&self.bearer))
+            .assert_status(200)
     }
 
     /// Shows what is promoted to a viewer, and says so; the token of a post.
@@ -114,7 +121,7 @@ impl Carded {
             ("placement", "ALL_ON_TWITTER"),
         ];
         let path = format!("/12/stats/accounts/{}", self.ads.account);
-        let stats = send(&self.ads.person, "GET", &path, &params).is(200);
+        let stats = send(&self.ads.person, "GET", &path, &params).assert_status(200);
         let metrics = &stats["data"][0]["id_data"][0]["metrics"];
         let names = ["url_clicks", "card_engagements", "clicks", "engagements"];
         names.map(|name| metrics[name][0].as_i64().unwrap_or(0))
@@ -123,7 +130,7 @@ impl Carded {
 
 /// Opens a link; it leads to where the card said.
 fn open(browser: &mut Browser<'_>, link: &str) {
-    let answer = browser.send(Ask::get(link).header("user-agent", BROWSER));
+    let answer = browser.send(TestRequest::get(link).header("user-agent", BROWSER));
     assert_eq!(answer.status, 302, "{link}: {}", answer.text());
     assert_eq!(answer.header("location"), SITE);
     assert_eq!(answer.header("cache-control"), "private, no-store");
@@ -131,16 +138,16 @@ fn open(browser: &mut Browser<'_>, link: &str) {
 }
 
 /// The post as it is shown, and the path of the link that its card leads by.
-fn link_of(person: &Person<'_>, post: &str) -> (Value, String) {
+fn link_of(person: &TestUser<'_>, post: &str) -> (Value, String) {
     let path = format!("/2/tweets/{post}?tweet.fields=entities,display_text_range");
-    let told = person.get(path).is(200)["data"].clone();
+    let told = person.get(path).assert_status(200)["data"].clone();
     let link = told["entities"]["urls"][0]["url"].as_str().unwrap_or("");
     let path = link.split_once("/c/").map_or("", |(_, rest)| rest);
     let path = format!("/c/{path}");
     (told, path)
 }
 
-fn signed_in(person: &Person<'static>) -> Browser<'static> {
+fn signed_in(person: &TestUser<'static>) -> Browser<'static> {
     let set = [
         "user",
         "password",
@@ -148,7 +155,7 @@ fn signed_in(person: &Person<'static>) -> Browser<'static> {
         "--password",
         "a long secret",
     ];
-    person.server.cli(&set).well();
+    person.server.run_cli(&set).assert_success();
     let mut browser = Browser::new(person.server);
     browser.sign_in(&person.username, "a long secret", "/settings/account");
     browser
@@ -203,8 +210,8 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
     let path = format!("/12/accounts/{}/cards/{id}", ads.account);
     let image = card["components"][0]["media_key"].as_str().unwrap();
     let change = |url: &str| {
-        let ask = Ask::new("PUT", path.clone()).json(&card_body(image, url));
-        ads.person.signed(ask).is(200)["data"].clone()
+        let ask = TestRequest::new("PUT", path.clone()).json(&card_body(image, url));
+        ads.person.send_signed(ask).assert_status(200)["data"].clone()
     };
     let changed = change("https://bikes.example/summer");
     assert_ne!(changed["components"][1]["destination"]["tco_url"], short);
@@ -220,8 +227,8 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
     let slides =
         json!({ "slides": [slide("https://one.example/"), slide("https://two.example/")] });
     ads.person
-        .signed(Ask::new("PUT", path.clone()).json(&slides))
-        .is(200);
+        .send_signed(TestRequest::new("PUT", path.clone()).json(&slides))
+        .assert_status(200);
     let (told, _) = link_of(&ads.person, &post);
     let urls = told["entities"]["urls"].as_array().unwrap();
     let to: Vec<&Value> = urls.iter().map(|one| &one["expanded_url"]).collect();
@@ -236,7 +243,8 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
     let back = change(SITE);
     assert_eq!(back["components"][1]["destination"]["tco_url"], short);
     // The links of a card that is no more lead nowhere, and its posts show none.
-    ads.send("DELETE", &format!("/cards/{id}"), &[]).is(200);
+    ads.send("DELETE", &format!("/cards/{id}"), &[])
+        .assert_status(200);
     for path in [&link, &other] {
         assert_eq!(browser.get(path.clone()).status, 404, "{path}");
     }
@@ -249,20 +257,20 @@ fn a_click_on_a_card_counts_where_it_is_promoted_and_once() {
     let carded = Carded::new();
     let post = carded.post(false, true);
     let (_, link) = link_of(&carded.ads.person, &post);
-    let fan = carded.server().person("fan");
+    let fan = carded.server().new_user("fan");
     let mut browser = signed_in(&fan);
     // Before an impression a click has nothing to do with the promotion.
     open(&mut browser, &link);
     assert_eq!(carded.clicks(), [0; 4]);
     let token = carded.shown(&json!({ "user_id": fan.id }), &post);
-    let head = browser.send(Ask::new("HEAD", link.clone()).header("user-agent", BROWSER));
+    let head = browser.send(TestRequest::new("HEAD", link.clone()).header("user-agent", BROWSER));
     assert_eq!(head.status, 302);
     for header in [("user-agent", "LinkBot/2.1"), ("user-agent", "")] {
-        browser.send(Ask::get(link.clone()).header(header.0, header.1));
+        browser.send(TestRequest::get(link.clone()).header(header.0, header.1));
     }
-    let ahead = Ask::get(link.clone()).header("user-agent", BROWSER);
+    let ahead = TestRequest::get(link.clone()).header("user-agent", BROWSER);
     browser.send(ahead.header("sec-purpose", "prefetch"));
-    let inside = Ask::get(link.clone()).header("user-agent", BROWSER);
+    let inside = TestRequest::get(link.clone()).header("user-agent", BROWSER);
     browser.send(inside.header("sec-fetch-dest", "image"));
     assert_eq!(carded.clicks(), [0; 4]);
     open(&mut browser, &link);
@@ -281,7 +289,7 @@ fn a_click_on_a_card_counts_where_it_is_promoted_and_once() {
     }
     assert_eq!(carded.clicks(), [2; 4]);
     let path = format!("/2/tweets/{post}?tweet.fields=non_public_metrics,promoted_metrics");
-    let figures = carded.ads.person.get(path).is(200)["data"].clone();
+    let figures = carded.ads.person.get(path).assert_status(200)["data"].clone();
     assert_eq!(figures["promoted_metrics"]["url_link_clicks"], 2);
     assert_eq!(figures["non_public_metrics"]["url_link_clicks"], 2);
     assert_eq!(figures["non_public_metrics"]["engagements"], 2);
@@ -296,7 +304,7 @@ fn a_click_on_what_is_there_for_its_promotion_always_counts() {
     open(&mut browser, &link);
     open(&mut browser, &link);
     assert_eq!(carded.clicks(), [1; 4]);
-    let mut fan = signed_in(&carded.server().person("fan"));
+    let mut fan = signed_in(&carded.server().new_user("fan"));
     open(&mut fan, &link);
     assert_eq!(carded.clicks(), [2; 4]);
     // The link says whose click it is, not what is promoted: another post does not count for this.
@@ -325,13 +333,13 @@ fn a_conversation_card_is_answered_by_a_post() {
         ("unlocked_image_media_key", unlocked.as_str()),
     ];
     let path = "/cards/image_conversation";
-    let made = ads.send("POST", path, &params).is(200)["data"].clone();
+    let made = ads.send("POST", path, &params).assert_status(200)["data"].clone();
     let uri = &made["card_uri"];
     let post = carded.with(uri, true, true);
     let told = ads
         .person
         .get(format!("/2/tweets/{post}?tweet.fields=entities"));
-    let entity = told.is(200)["data"]["entities"]["urls"][0].clone();
+    let entity = told.assert_status(200)["data"]["entities"]["urls"][0].clone();
     assert_eq!(entity["title"], "Sunday ride");
     assert_eq!(entity["expanded_url"], entity["url"]);
     let url = entity["url"].as_str().unwrap();
@@ -342,7 +350,7 @@ fn a_conversation_card_is_answered_by_a_post() {
 
     // Anybody sees the card; who chooses signs in first.
     let mut stranger = Browser::new(carded.server());
-    let shown = stranger.get(page.clone()).is_page(200);
+    let shown = stranger.get(page.clone()).assert_page(200);
     for part in ["Sunday ride", "#Coast", "#Hills", "/media/"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -362,10 +370,10 @@ fn a_conversation_card_is_answered_by_a_post() {
     assert_eq!(asked.status, 303);
     assert!(asked.header("location").starts_with("/login?next="));
 
-    let fan = carded.server().person("fan");
+    let fan = carded.server().new_user("fan");
     let mut browser = signed_in(&fan);
     let form = browser.get(link);
-    let html = form.is_page(200);
+    let html = form.assert_page(200);
     assert!(
         html.contains("I choose the &#60;coast&#62; &#38; more #Coast"),
         "{html}"
@@ -377,12 +385,14 @@ fn a_conversation_card_is_answered_by_a_post() {
     let sent = send(&mut browser, text);
     assert_eq!(sent.status, 303, "{}", sent.text());
     let to = sent.header("location").to_owned();
-    let after = browser.get(to.clone()).is_page(200);
+    let after = browser.get(to.clone()).assert_page(200);
     let name = unlocked.as_str();
     for part in ["See you there", "https://bikes.example/thanks", name] {
         assert!(after.contains(part), "{part}: {after}");
     }
-    let posts = fan.get(format!("/2/users/{}/tweets", fan.id)).is(200);
+    let posts = fan
+        .get(format!("/2/users/{}/tweets", fan.id))
+        .assert_status(200);
     assert_eq!(
         posts["data"][0]["text"],
         "I choose the &lt;coast&gt; &amp; more #Coast"
@@ -390,7 +400,7 @@ fn a_conversation_card_is_answered_by_a_post() {
     // It counts as use of the card, once.
     assert_eq!(carded.clicks(), [0, 1, 0, 1]);
     let again = send(&mut browser, text);
-    assert!(again.is_page(400).contains("duplicate"));
+    assert!(again.assert_page(400).contains("duplicate"));
     assert_eq!(send(&mut browser, "#hills too").status, 303);
     assert_eq!(carded.clicks(), [0, 1, 0, 1]);
 
@@ -399,32 +409,34 @@ fn a_conversation_card_is_answered_by_a_post() {
     assert_eq!(plain.status, 303);
     let shown = browser
         .get(plain.header("location").to_owned())
-        .is_page(200);
+        .assert_page(200);
     assert!(
         !shown.contains("See you there") && !shown.contains(name),
         "{shown}"
     );
     // Nobody else is shown what somebody has unlocked, nor is it for another post than the one
     // that carries the card.
-    let mut other = signed_in(&carded.server().person("other"));
-    other.get(to.clone()).is_page(404);
+    let mut other = signed_in(&carded.server().new_user("other"));
+    other.get(to.clone()).assert_page(404);
     let (elsewhere, _) = to.split_once("of=").unwrap();
     let id = to.split_once("id=").unwrap().1;
-    let shown = browser.get(format!("{elsewhere}of=1&id={id}")).is_page(200);
+    let shown = browser
+        .get(format!("{elsewhere}of=1&id={id}"))
+        .assert_page(200);
     assert!(!shown.contains("See you there"), "{shown}");
     let (card, _) = page.rsplit_once('/').unwrap();
-    other.get(format!("{card}/1")).is_page(404);
-    other.get("/cards/1/1").is_page(404);
+    other.get(format!("{card}/1")).assert_page(404);
+    other.get("/cards/1/1").assert_page(404);
 }
 
 #[test]
 fn a_post_is_written_from_a_link() {
-    let server = crate::harness::shared();
-    let fan = server.person("writer");
+    let server = crate::harness::shared_server();
+    let fan = server.new_user("writer");
     let mut browser = signed_in(&fan);
     let query = "text=Hello%20there&url=https://bikes.example&hashtags=one,%23two&via=@ada";
     for path in ["/intent/post", "/intent/tweet"] {
-        let html = browser.get(format!("{path}?{query}")).is_page(200);
+        let html = browser.get(format!("{path}?{query}")).assert_page(200);
         assert!(
             html.contains("Hello there https://bikes.example #one #two via @ada"),
             "{html}"
@@ -435,20 +447,22 @@ fn a_post_is_written_from_a_link() {
         browser.submit(&form, "/intent/post", &[("text", text)])
     };
     for text in ["", "  ", &"é".repeat(281)] {
-        let page = send(&mut browser, text).is_page(400);
+        let page = send(&mut browser, text).assert_page(400);
         assert!(page.contains("aria-invalid"), "{page}");
     }
-    browser.get("/intent/post?text=a&text=b").is_page(400);
-    let forged = Ask::post("/intent/post").form("text=Forged");
-    browser.send(forged).is_page(403);
+    browser.get("/intent/post?text=a&text=b").assert_page(400);
+    let forged = TestRequest::post("/intent/post").form("text=Forged");
+    browser.send(forged).assert_page(403);
     // A reply names whom it is to.
-    let first = fan.says("First");
+    let first = fan.publish_text("First");
     let form = browser.get(format!("/intent/post?in_reply_to={first}&text=Second"));
     let sent = browser.submit(&form, "/intent/post", &[("text", "Second")]);
     assert_eq!(sent.status, 303, "{}", sent.text());
-    browser.get(sent.header("location").to_owned()).is_page(200);
+    browser
+        .get(sent.header("location").to_owned())
+        .assert_page(200);
     let posts = format!("/2/users/{}/tweets?tweet.fields=referenced_tweets", fan.id);
-    let posts = fan.get(posts).is(200);
+    let posts = fan.get(posts).assert_status(200);
     assert_eq!(
         posts["data"][0]["referenced_tweets"][0]["id"],
         first.as_str()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, Ask, Person, encode, shared};
+use crate::harness::{TestRequest, TestResponse, TestUser, percent_encode, shared_server};
 use crate::media::samples::{Film, mp4, png};
 use crate::media::{at_once, processed};
 
@@ -25,12 +25,13 @@ impl Advertiser {
         self.media("amplify_video", &mp4(wide()))
     }
 
-    fn json(&self, method: &'static str, path: &str, body: &Value) -> Answer {
+    fn json(&self, method: &'static str, path: &str, body: &Value) -> TestResponse {
         let path = format!("/12/accounts/{}{path}", self.account);
-        self.person.signed(Ask::new(method, path).json(body))
+        self.person
+            .send_signed(TestRequest::new(method, path).json(body))
     }
 
-    fn card(&self, components: &Value) -> Answer {
+    fn card(&self, components: &Value) -> TestResponse {
         self.json(
             "POST",
             "/cards",
@@ -47,8 +48,8 @@ fn wide() -> Film {
     }
 }
 
-fn upload(person: &Person<'_>, category: &str, file: &[u8]) -> String {
-    let made = at_once(person, category, file).is(200);
+fn upload(person: &TestUser<'_>, category: &str, file: &[u8]) -> String {
+    let made = at_once(person, category, file).assert_status(200);
     processed(person, made["data"]["id"].as_str().unwrap());
     made["data"]["media_key"].as_str().unwrap().to_owned()
 }
@@ -79,7 +80,9 @@ fn names(page: &Value) -> Vec<&str> {
 fn a_card_is_made_of_components() {
     let ads = Advertiser::new();
     let (image, film) = (ads.image(), ads.film());
-    let made = ads.card(&json!([medium(&image), details()])).is(200);
+    let made = ads
+        .card(&json!([medium(&image), details()]))
+        .assert_status(200);
     assert_eq!(
         made["request"]["params"],
         json!({ "account_id": ads.account })
@@ -103,7 +106,7 @@ fn a_card_is_made_of_components() {
     // What was told goes back and is left out; each field that is sent takes the place of what was.
     let path = format!("/cards/{id}");
     let same = json!({ "name": "New", "components": card["components"], "id": id });
-    let renamed = ads.json("PUT", &path, &same).is(200);
+    let renamed = ads.json("PUT", &path, &same).assert_status(200);
     assert_eq!(
         (&renamed["data"]["name"], &renamed["data"]["components"]),
         (&json!("New"), &card["components"])
@@ -115,7 +118,7 @@ fn a_card_is_made_of_components() {
             &path,
             &json!({ "slides": [slide, [medium(&image), details()]] }),
         )
-        .is(200);
+        .assert_status(200);
     assert_eq!(
         slides["data"]["card_type"],
         "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE"
@@ -130,7 +133,7 @@ fn a_card_is_made_of_components() {
     let swipe = json!({ "type": "SWIPEABLE_MEDIA", "media_keys": both });
     let app =
         button(&json!({ "googleplay_app_id": "com.bikes", "googleplay_deep_link": "bikes://x" }));
-    let apps = ads.card(&json!([swipe, app])).is(200);
+    let apps = ads.card(&json!([swipe, app])).assert_status(200);
     assert_eq!(
         apps["data"]["card_type"],
         "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"
@@ -175,7 +178,7 @@ fn a_card_is_made_of_components() {
         1
     );
 
-    let gone = ads.send("DELETE", &path, &[]).is(200);
+    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     is(
         &ads.send("GET", &path, &[]),
@@ -201,7 +204,7 @@ fn a_card_is_refused_with_what_is_wrong_with_it() {
     let wrong_url = json!({ "type": "DETAILS", "title": "x", "destination": { "type": "WEBSITE", "url": "no" } });
     let small = ads.media("tweet_image", &png(400, 209));
     let tall = ads.media("tweet_image", &png(800, 1200));
-    let other = shared().person("stranger");
+    let other = shared_server().new_user("stranger");
     let foreign = upload(&other, "tweet_image", &png(800, 418));
     let one = json!({ "type": "SWIPEABLE_MEDIA", "media_keys": [image] });
     let untyped = json!({ "media_key": image });
@@ -399,7 +402,7 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
         let all: Vec<(&str, &str)> = kept.copied().chain(more.iter().copied()).collect();
         ads.send("POST", "/cards/poll", &all)
     };
-    let made = poll(&[]).is(200);
+    let made = poll(&[]).assert_status(200);
     assert_eq!(made["request"]["params"]["card_type"], "poll");
     assert_eq!(made["request"]["params"]["duration_in_minutes"], 2880);
     let card = &made["data"];
@@ -416,27 +419,29 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
         let made = ads
             .person
             .post("/2/tweets", &json!({ "text": text, "card_uri": uri }))
-            .is(201);
+            .assert_status(201);
         made["data"]["id"].as_str().unwrap().to_owned()
     };
     let (one, other) = (post("Ride"), post("Ride on"));
     let see = |id: &str| {
         let query =
             "expansions=attachments.poll_ids&poll.fields=options,duration_minutes,voting_status";
-        ads.person.get(format!("/2/tweets/{id}?{query}")).is(200)
+        ads.person
+            .get(format!("/2/tweets/{id}?{query}"))
+            .assert_status(200)
     };
     let seen = see(&one);
     let shown = &seen["includes"]["polls"][0];
     assert_eq!(shown["options"][0]["label"], "Morning", "{seen}");
     assert_eq!(shown["voting_status"], "open");
     assert_eq!(see(&other)["includes"]["polls"][0]["id"], shown["id"]);
-    let [voter, second] = ["voter", "second"].map(|name| shared().person(name));
-    let vote = |post: &str, option: &str, by: &Person<'_>| {
-        shared().cli(&["poll", "vote", post, option, "--as", &by.username])
+    let [voter, second] = ["voter", "second"].map(|name| shared_server().new_user(name));
+    let vote = |post: &str, option: &str, by: &TestUser<'_>| {
+        shared_server().run_cli(&["poll", "vote", post, option, "--as", &by.username])
     };
-    vote(&one, "1", &voter).well();
-    vote(&other, "1", &second).well();
-    vote(&other, "2", &voter).ends(1);
+    vote(&one, "1", &voter).assert_success();
+    vote(&other, "1", &second).assert_success();
+    vote(&other, "2", &voter).assert_exit_code(1);
     for post in [&one, &other] {
         assert_eq!(see(post)["includes"]["polls"][0]["options"][0]["votes"], 2);
     }
@@ -492,7 +497,7 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
     );
     assert_eq!(ads.get(&path, &[])["data"], *card);
     assert_eq!(ads.get(&format!("/cards/all/{id}"), &[])["data"], *card);
-    let gone = ads.send("DELETE", &path, &[]).is(200);
+    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     assert!(gone["data"].get("first_choice").is_none());
     is(
@@ -507,7 +512,7 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
 #[test]
 fn a_poll_card_shows_media_where_the_account_may() {
     let ads = Advertiser::new();
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
+    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let account = made["data"][0]["id"].as_str().unwrap().to_owned();
     let inside = |path: &str, params: &[(&str, &str)]| {
         send(
@@ -529,8 +534,8 @@ fn a_poll_card_shows_media_where_the_account_may() {
     };
     let (image, film) = (ads.image(), ads.film());
     is(&poll(&image), 400, "FEATURE_NOT_AVAILABLE", "media_key");
-    inside("/features", &[("feature_keys", "PROMOTED_MEDIA_POLLS")]).is(200);
-    let still = poll(&image).is(200);
+    inside("/features", &[("feature_keys", "PROMOTED_MEDIA_POLLS")]).assert_status(200);
+    let still = poll(&image).assert_status(200);
     assert_eq!(
         (
             &still["data"]["card_type"],
@@ -539,7 +544,7 @@ fn a_poll_card_shows_media_where_the_account_may() {
         (&json!("IMAGE_POLLS"), &json!("800"))
     );
     assert!(still["data"].get("media_key").is_none());
-    let moving = poll(&film).is(200);
+    let moving = poll(&film).assert_status(200);
     assert_eq!(
         (&moving["data"]["card_type"], &moving["data"]["video_width"]),
         (&json!("VIDEO_POLLS"), &json!("160"))
@@ -573,7 +578,7 @@ fn a_conversation_card_asks_for_a_post() {
         let all: Vec<(&str, &str)> = kept.copied().chain(more.iter().copied()).collect();
         ads.send("POST", &format!("/cards/{kind}_conversation"), &all)
     };
-    let made = card("video", &[]).is(200);
+    let made = card("video", &[]).assert_status(200);
     let video = &made["data"];
     assert_eq!(
         (&video["first_cta"], &video["card_type"]),
@@ -584,7 +589,7 @@ fn a_conversation_card_asks_for_a_post() {
         (&json!("16"), &json!("9"))
     );
     assert_eq!(video["video_owner_id"], ads.person.id.as_str());
-    let still = card("image", &[("media_key", &image)]).is(200);
+    let still = card("image", &[("media_key", &image)]).assert_status(200);
     assert_eq!(still["data"]["image_display_width"], "800");
 
     for (more, status, code, at) in [
@@ -658,13 +663,15 @@ fn a_conversation_card_asks_for_a_post() {
         ("second_cta", "#Hills"),
         ("second_cta_post", "Hills it is"),
     ];
-    let changed = ads.send("PUT", &path, &hills).is(200);
+    let changed = ads.send("PUT", &path, &hills).assert_status(200);
     assert_eq!(changed["data"]["second_cta_tweet"], "Hills it is");
     assert!(changed["data"].get("title").is_none());
 
     // Every kind is found by its address, in the order of the addresses.
     let uri = |card: &Value| card["card_uri"].as_str().unwrap().to_owned();
-    let plain = ads.card(&json!([medium(&image), details()])).is(200);
+    let plain = ads
+        .card(&json!([medium(&image), details()]))
+        .assert_status(200);
     let uris = [
         uri(&still["data"]),
         uri(&plain["data"]),
@@ -695,10 +702,10 @@ fn a_conversation_card_asks_for_a_post() {
         "card_id",
     );
     let stranger = Advertiser::new();
-    let one = format!("/cards/all?card_uris={}", encode(&uri(video)));
+    let one = format!("/cards/all?card_uris={}", percent_encode(&uri(video)));
     assert_eq!(stranger.get(&one, &[])["data"], json!([]));
 
-    let gone = ads.send("DELETE", &path, &[]).is(200);
+    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(
         (&gone["data"]["deleted"], &gone["data"]["name"]),
         (&json!(true), &json!("Pick a route"))

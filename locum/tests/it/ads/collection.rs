@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::scheduled_posts::minute;
 use super::settings::hour;
 use super::{Advertiser, send};
-use crate::harness::{Answer, Ask, shared};
+use crate::harness::{TestRequest, TestResponse, shared_server};
 use crate::media::samples::png;
 
 const COLLECTION: &str = include_str!("../../../../clients/contract/ads_requests.tsv");
@@ -89,9 +89,9 @@ impl World {
         let feature = ["ads", "account", "feature", &ads.account];
         let polls = ["--add", "PROMOTED_MEDIA_POLLS"];
         let shares = ["--add", "SHARE_AUDIENCE_OUTSIDE_BUSINESS"];
-        shared()
-            .cli(&[&feature[..], &polls, &shares].concat())
-            .well();
+        shared_server()
+            .run_cli(&[&feature[..], &polls, &shares].concat())
+            .assert_success();
         let audience = ads.make("/custom_audiences", &[("name", "Riders")]);
         let campaign = |name| {
             let params = [
@@ -120,7 +120,8 @@ impl World {
         let banner = ads.media("tweet_image", &png(320, 50));
         for key in [&image, &clip, &banner] {
             let path = format!("/media_library/{key}");
-            ads.send("PUT", &path, &[("name", "Ride")]).is(200);
+            ads.send("PUT", &path, &[("name", "Ride")])
+                .assert_status(200);
         }
         let media = |kind| {
             let page = ads.get("/account_media", &[("creative_types", kind)]);
@@ -132,7 +133,7 @@ impl World {
             ("second_choice", "Evening"),
             ("duration_in_minutes", "60"),
         ];
-        let card = ads.send("POST", "/cards/poll", &poll).is(200)["data"].clone();
+        let card = ads.send("POST", "/cards/poll", &poll).assert_status(200)["data"].clone();
         let later = [
             ("as_user_id", ads.person.id.as_str()),
             ("scheduled_at", &minute(90)),
@@ -148,7 +149,7 @@ impl World {
             ("account_ids", ads.account.clone()),
             ("account_media_id", media("PREROLL")),
             ("scheduled_tweet_id", ads.make("/scheduled_tweets", &later)),
-            ("tweet_ids", ads.person.says("Promoted")),
+            ("tweet_ids", ads.person.publish_text("Promoted")),
             ("user_id", ads.person.id.clone()),
             ("as_user_id", ads.person.id.clone()),
             ("advertiser_user_id", ads.person.id.clone()),
@@ -256,7 +257,7 @@ impl World {
     }
 
     /// Sends a request with these parameters.
-    fn send(&self, request: &Request, params: &[(&str, &str)]) -> Answer {
+    fn send(&self, request: &Request, params: &[(&str, &str)]) -> TestResponse {
         let account = if request.is_for_sandbox() {
             self.made.get("/accounts")
         } else {
@@ -287,7 +288,10 @@ impl World {
         };
         let path = format!("{sandbox}/12{path}");
         if let Some(body) = self.json(request) {
-            return self.ads.person.signed(Ask::post(path).json(&body));
+            return self
+                .ads
+                .person
+                .send_signed(TestRequest::post(path).json(&body));
         }
         send(&self.ads.person, request.method, &path, params)
     }
@@ -338,7 +342,7 @@ impl World {
     }
 
     /// Sends it with all parameters that it names.
-    fn full(&self, request: &Request) -> Answer {
+    fn full(&self, request: &Request) -> TestResponse {
         let names = request.must.iter().chain(&request.may);
         let all = names.filter_map(|name| Some((*name, self.value(request, name)?)));
         let all: Vec<(&str, String)> = all.collect();
@@ -350,7 +354,7 @@ impl World {
     }
 
     /// Reads with what must be there alone, with the rest empty, and page by page.
-    fn otherwise(&self, request: &Request) -> Vec<Answer> {
+    fn otherwise(&self, request: &Request) -> Vec<TestResponse> {
         let must = request.must.iter();
         let must = must.filter_map(|name| Some((*name, self.value(request, name)?)));
         let must: Vec<(&str, String)> = must.collect();
@@ -372,7 +376,7 @@ impl World {
     }
 
     /// Remembers what a request made.
-    fn learn(&mut self, request: &Request, answer: &Answer) {
+    fn learn(&mut self, request: &Request, answer: &TestResponse) {
         if request.method != "POST" || request.path.contains(":draft") || answer.status >= 300 {
             return;
         }

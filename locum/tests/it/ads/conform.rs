@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::collection::World;
 use super::{Advertiser, send};
-use crate::harness::{Answer, Ask};
+use crate::harness::{TestRequest, TestResponse};
 
 /// Fields that a good record has beside those that it must have.
 const BESIDE: &[(&str, &[&str])] = &[
@@ -54,14 +54,22 @@ impl<'w> Subject<'w> {
         }
     }
 
-    fn send(&self, ads: &Advertiser, method: &'static str, path: &str, params: &Params) -> Answer {
+    fn send(
+        &self,
+        ads: &Advertiser,
+        method: &'static str,
+        path: &str,
+        params: &Params,
+    ) -> TestResponse {
         let path = format!("/12/accounts/{}{path}", ads.account);
         if self.of.input_format == InputFormat::Json && ["POST", "PUT"].contains(&method) {
             let members = params
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), value.clone()));
             let body = Value::Object(members.collect::<Map<_, _>>());
-            return ads.person.signed(Ask::new(method, path).json(&body));
+            return ads
+                .person
+                .send_signed(TestRequest::new(method, path).json(&body));
         }
         let texts: Vec<(&str, String)> = params
             .iter()
@@ -74,7 +82,7 @@ impl<'w> Subject<'w> {
         send(&ads.person, method, &path, &pairs)
     }
 
-    pub(super) fn ask(&self, method: &'static str, path: &str, params: &Params) -> Answer {
+    pub(super) fn ask(&self, method: &'static str, path: &str, params: &Params) -> TestResponse {
         self.send(&self.world.ads, method, path, params)
     }
 
@@ -85,7 +93,7 @@ impl<'w> Subject<'w> {
         }
     }
 
-    fn well(&mut self, answer: &Answer, what: &str) -> Value {
+    fn well(&mut self, answer: &TestResponse, what: &str) -> Value {
         self.holds(answer.status == 200, || {
             format!("{what}: {} {}", answer.status, answer.text())
         });
@@ -93,7 +101,7 @@ impl<'w> Subject<'w> {
     }
 
     /// An answer that is a refusal of one parameter.
-    fn refused(&mut self, answer: &Answer, status: u16, code: &str, at: &str) {
+    fn refused(&mut self, answer: &TestResponse, status: u16, code: &str, at: &str) {
         let so = answer.status == status && blames(answer, code, at);
         self.holds(so, || {
             format!(
@@ -537,7 +545,7 @@ impl<'w> Subject<'w> {
 }
 
 /// Whether one of the refusals has this code, at this parameter.
-fn blames(answer: &Answer, code: &str, at: &str) -> bool {
+fn blames(answer: &TestResponse, code: &str, at: &str) -> bool {
     let body = answer.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     errors.iter().any(|error| {

@@ -4,7 +4,7 @@ use ads::resources::targeting_criteria::TARGETING_TYPES;
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, refused};
-use crate::harness::{Answer, fresh, shared, until};
+use crate::harness::{TestResponse, shared_server, unique_number, wait_until};
 
 const PORTUGAL: &str = "3c65374ea675483e";
 const UNITED_STATES: &str = "96683cc9126741d1";
@@ -18,7 +18,7 @@ impl Advertiser {
         self.line_item(&self.campaign())
     }
 
-    pub(super) fn targets(&self, item: &str, (kind, value, operator): Asked<'_>) -> Answer {
+    pub(super) fn targets(&self, item: &str, (kind, value, operator): Asked<'_>) -> TestResponse {
         let params = [
             ("line_item_id", item),
             ("targeting_type", kind),
@@ -29,7 +29,7 @@ impl Advertiser {
     }
 
     /// All of them in one batch.
-    pub(super) fn targets_all(&self, item: &str, all: &[Asked<'_>]) -> Answer {
+    pub(super) fn targets_all(&self, item: &str, all: &[Asked<'_>]) -> TestResponse {
         let items = all.iter().map(|(kind, value, operator)| {
             json!({ "operation_type": "Create", "params": {
                 "line_item_id": item, "targeting_type": kind, "targeting_value": value,
@@ -39,11 +39,11 @@ impl Advertiser {
         self.batch("targeting_criteria", &items.collect())
     }
 
-    fn forgets(&self, id: &str) -> Answer {
+    fn forgets(&self, id: &str) -> TestResponse {
         self.send("DELETE", &format!("/targeting_criteria/{id}"), &[])
     }
 
-    fn forgets_all(&self, ids: &[&str]) -> Answer {
+    fn forgets_all(&self, ids: &[&str]) -> TestResponse {
         let items = ids.iter().map(
             |id| json!({ "operation_type": "Delete", "params": { "targeting_criterion_id": id } }),
         );
@@ -68,21 +68,21 @@ impl Advertiser {
 }
 
 fn option(more: &[&str]) -> String {
-    let name = format!("option{}", fresh());
+    let name = format!("option{}", unique_number());
     let add = [&["ads", "option", "add", more[0], &name], &more[1..]].concat();
-    let added = shared().cli(&add).json();
+    let added = shared_server().run_cli(&add).json();
     added["value"].as_str().unwrap().to_owned()
 }
 
-fn id(answer: &Answer) -> String {
-    let made = answer.is(200);
+fn id(answer: &TestResponse) -> String {
+    let made = answer.assert_status(200);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
 /// The codes and places of what is wrong with each item of a batch.
 #[track_caller]
-pub(super) fn wrong(answer: &Answer) -> Vec<Vec<(String, String)>> {
-    let body = answer.is(400);
+pub(super) fn wrong(answer: &TestResponse) -> Vec<Vec<(String, String)>> {
+    let body = answer.assert_status(400);
     let items = body["operation_errors"].as_array();
     let items = items.unwrap_or_else(|| panic!("{body}"));
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -218,7 +218,7 @@ fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
             "INVALID_TARGETING_TYPE",
             kind,
         );
-        ads.targets_all(&item, &[asked]).is(200);
+        ads.targets_all(&item, &[asked]).assert_status(200);
     }
     // What is there already is answered, and is no second one.
     let first = id(&ads.targets(&item, ("AGE", "AGE_OVER_21", "EQ")));
@@ -235,7 +235,7 @@ fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
             "targeting_type": "AGE", "targeting_value": "AGE_OVER_35" } },
         { "operation_type": "Delete", "params": { "targeting_criterion_id": first } },
     ]);
-    ads.batch("targeting_criteria", &swap).is(200);
+    ads.batch("targeting_criteria", &swap).assert_status(200);
 }
 
 #[test]
@@ -270,8 +270,8 @@ fn a_show_is_targeted_where_it_can_be_seen() {
         wrong(&ads.forgets_all(&[&far, &place])),
         [[pair(nowhere, at)], [pair(nowhere, at)]]
     );
-    ads.forgets(&far).is(200);
-    ads.forgets_all(&[&place, &seen]).is(200);
+    ads.forgets(&far).assert_status(200);
+    ads.forgets_all(&[&place, &seen]).assert_status(200);
     assert!(ads.targeted(&item).is_empty());
     // A batch counts as a whole: in whichever order, and nothing of it if something is wrong.
     assert_eq!(
@@ -279,7 +279,8 @@ fn a_show_is_targeted_where_it_can_be_seen() {
         [vec![], vec![pair(outside, at)]]
     );
     assert!(ads.targeted(&other).is_empty());
-    ads.targets_all(&other, &[show, there, here]).is(200);
+    ads.targets_all(&other, &[show, there, here])
+        .assert_status(200);
     assert_eq!(ads.targeted(&other).len(), 3);
 }
 
@@ -300,15 +301,15 @@ fn engagement_is_targeted_by_its_type() {
     assert_eq!(all, [[needed()], [needed()], [needed()], [needed()]]);
     let kind = id(&ads.targets(&item, ("ENGAGEMENT_TYPE", "VIDEO_VIEW", "EQ")));
     for one in kinds {
-        ads.targets(&item, one).is(200);
+        ads.targets(&item, one).assert_status(200);
     }
     is(&ads.forgets(&kind), 400, "INVALID", "targeting_type");
     // Another type instead will do.
     let second = id(&ads.targets(&item, ("ENGAGEMENT_TYPE", "ENGAGEMENT", "EQ")));
-    ads.forgets(&kind).is(200);
+    ads.forgets(&kind).assert_status(200);
     is(&ads.forgets(&second), 400, "INVALID", "targeting_type");
     ads.targets_all(&other, &[kinds[0], ("ENGAGEMENT_TYPE", "IMPRESSION", "EQ")])
-        .is(200);
+        .assert_status(200);
 }
 
 #[test]
@@ -324,7 +325,7 @@ fn a_platform_and_its_devices_are_not_targeted_together() {
     let broader = || pair("INVALID", "targeting_value");
     let device = id(&ads.targets(&item, phone));
     is(&ads.targets(&item, ios), 400, "INVALID", "targeting_value");
-    ads.targets(&item, android).is(200);
+    ads.targets(&item, android).assert_status(200);
     let slate = ("DEVICE", tablet.as_str(), "EQ");
     is(
         &ads.targets(&item, slate),
@@ -334,8 +335,8 @@ fn a_platform_and_its_devices_are_not_targeted_together() {
     );
     let both = wrong(&ads.targets_all(&item, &[("BROAD_KEYWORD", "bike", "EQ"), ios, slate]));
     assert_eq!(both, [vec![], vec![broader()], vec![broader()]]);
-    ads.forgets(&device).is(200);
-    ads.targets(&item, ios).is(200);
+    ads.forgets(&device).assert_status(200);
+    ads.targets(&item, ios).assert_status(200);
     is(
         &ads.targets(&item, phone),
         400,
@@ -358,7 +359,8 @@ fn an_app_is_for_those_whose_devices_it_runs_on() {
     let item = ads.make("/line_items", &params);
     assert_eq!(ads.targeted(&item), ["PLATFORM 1"]);
     let path = format!("/line_items/{item}");
-    let change = |name: &str, value: &str| ads.send("PUT", &path, &[(name, value)]).is(200);
+    let change =
+        |name: &str, value: &str| ads.send("PUT", &path, &[(name, value)]).assert_status(200);
     change("name", "Riders");
     change("ios_app_store_identifier", "1234");
     change("ios_app_store_identifier", "1235");
@@ -367,15 +369,16 @@ fn an_app_is_for_those_whose_devices_it_runs_on() {
         "campaign_id": campaign, "objective": "APP_INSTALLS", "product_type": "PROMOTED_TWEETS",
         "placements": ["ALL_ON_TWITTER"], "ios_app_store_identifier": "77",
     } }]);
-    let made = ads.batch("line_items", &other).is(200);
+    let made = ads.batch("line_items", &other).assert_status(200);
     let made = made["data"][0]["id"].as_str().unwrap();
     assert_eq!(ads.targeted(made), ["PLATFORM 0"]);
     // Who has chosen single devices keeps them.
     let phone = option(&["DEVICE", "--os", "ANDROID"]);
-    ads.targets(made, ("DEVICE", &phone, "EQ")).is(200);
+    ads.targets(made, ("DEVICE", &phone, "EQ"))
+        .assert_status(200);
     let android = [("android_app_store_identifier", "org.example.bikes")];
     ads.send("PUT", &format!("/line_items/{made}"), &android)
-        .is(200);
+        .assert_status(200);
     assert_eq!(
         ads.targeted(made),
         [format!("DEVICE {phone}"), "PLATFORM 0".to_owned()]
@@ -403,7 +406,7 @@ fn categories_of_content_are_targeted_as_whole_sets() {
     let unknown = wrong(&ads.targets_all(&item, &unknown));
     assert_eq!(unknown, [[pair("INVALID_IAB_CATEGORY", "targeting_value")]]);
     assert!(ads.targeted(&item).is_empty());
-    let made = ads.targets_all(&item, &some).is(200);
+    let made = ads.targets_all(&item, &some).assert_status(200);
     let ids: Vec<&str> = made["data"]
         .as_array()
         .unwrap()
@@ -413,7 +416,7 @@ fn categories_of_content_are_targeted_as_whole_sets() {
     // They go as they came.
     is(&ads.forgets(ids[0]), 400, "INVALID", "targeting_value");
     assert_eq!(wrong(&ads.forgets_all(&ids[..2])), [[part()], [part()]]);
-    ads.forgets_all(&ids).is(200);
+    ads.forgets_all(&ids).assert_status(200);
     assert!(ads.targeted(&item).is_empty());
     // What is left out is a whole set of its own.
     let mixed = [some[0], some[1], ("IAB_CATEGORY", "IAB21", "NE")];
@@ -421,17 +424,20 @@ fn categories_of_content_are_targeted_as_whole_sets() {
         wrong(&ads.targets_all(&item, &mixed)),
         [[part()], [part()], [part()]]
     );
-    ads.targets_all(&item, &all("NE")).is(200);
+    ads.targets_all(&item, &all("NE")).assert_status(200);
 }
 
 #[test]
 fn what_is_targeted_leads_to_more() {
     let ads = Advertiser::new();
-    let (word, beside) = (format!("gravel{}", fresh()), format!("pannier{}", fresh()));
+    let (word, beside) = (
+        format!("gravel{}", unique_number()),
+        format!("pannier{}", unique_number()),
+    );
     for _ in 0..3 {
-        shared()
-            .person("rider")
-            .says(&format!("{word} and {beside}"));
+        shared_server()
+            .new_user("rider")
+            .publish_text(&format!("{word} and {beside}"));
     }
     let suggest = |params: &[(&str, &str)]| ads.send("GET", "/targeting_suggestions", params);
     let of = |kind: &str, values: &str, count: &str| {
@@ -440,14 +446,14 @@ fn what_is_targeted_leads_to_more() {
             ("targeting_values", values),
             ("count", count),
         ];
-        suggest(&params).is(200)["data"].clone()
+        suggest(&params).assert_status(200)["data"].clone()
     };
     let row =
         |kind: &str, value: &str| json!({ "suggestion_type": kind, "suggestion_value": value });
     let wanted = row("KEYWORD", &beside);
     // What was answered is answered for a while: so something else is asked each time.
-    until("a word is suggested", || {
-        let asked = format!("{word},unheard{}", fresh());
+    wait_until("a word is suggested", || {
+        let asked = format!("{word},unheard{}", unique_number());
         of("KEYWORD", &asked, "50")
             .as_array()
             .unwrap()
@@ -455,14 +461,19 @@ fn what_is_targeted_leads_to_more() {
     });
     assert_eq!(of("KEYWORD", &word, "1").as_array().unwrap().len(), 1);
     // Who follows the one follows the other, and others do not.
-    let (club, shop) = (shared().person("club"), shared().person("shop"));
+    let (club, shop) = (
+        shared_server().new_user("club"),
+        shared_server().new_user("shop"),
+    );
     for _ in 0..4 {
-        shared().person("fan").follows(&[&club, &shop]);
+        shared_server()
+            .new_user("fan")
+            .import_follows(&[&club, &shop]);
     }
-    until("an account is suggested", || {
+    wait_until("an account is suggested", || {
         of("USER_ID", &club.id, "30") == json!([row("USER_ID", &shop.id)])
     });
-    let alone = shared().person("alone");
+    let alone = shared_server().new_user("alone");
     assert_eq!(of("USER_ID", &alone.id, "30"), json!([]));
     for (params, code, at) in [
         (&[][..], "MISSING_PARAMETER", "suggestion_type"),
@@ -512,15 +523,17 @@ fn what_waits_is_made_active() {
         format!("/line_items/{item}"),
     );
     ads.send("PUT", &item, &[("entity_status", "PAUSED")])
-        .is(200);
+        .assert_status(200);
     for one in [&campaign, &item] {
         let path = format!("{one}/activate");
         assert_ne!(ads.get(one, &[])["data"]["entity_status"], "ACTIVE");
-        let active = ads.send("PUT", &path, &[("name", "ignored")]).is(200);
+        let active = ads
+            .send("PUT", &path, &[("name", "ignored")])
+            .assert_status(200);
         assert_eq!(active["data"]["entity_status"], "ACTIVE");
         assert_ne!(active["data"]["name"], "ignored");
         assert_eq!(ads.get(one, &[])["data"]["entity_status"], "ACTIVE");
-        ads.send("PUT", &path, &[]).is(200);
+        ads.send("PUT", &path, &[]).assert_status(200);
         assert_eq!(other.send("PUT", &path, &[]).status, 404);
     }
     is(
@@ -537,7 +550,7 @@ fn what_waits_is_made_active() {
     );
     // As many as may be: one more does not become active this way either.
     let set = ["ads", "account", "set", &ads.account, "--campaigns", "1"];
-    shared().cli(&set).well();
+    shared_server().run_cli(&set).assert_success();
     let waiting = ads.make("/campaigns", &draft);
     let answer = ads.send("PUT", &format!("/campaigns/{waiting}/activate"), &[]);
     is(&answer, 400, "TOO_MANY_CAMPAIGNS", "");

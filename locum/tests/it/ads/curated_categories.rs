@@ -3,31 +3,34 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, Person, Server, for_the_test, shared};
+use crate::harness::{TestResponse, TestServer, TestUser, keep_for_test, shared_server};
 use crate::media::samples::{Film, mp4};
 use crate::media::{at_once, processed};
 
 /// Shows a video to everyone.
-fn shows_a_video(person: &Person<'_>) {
-    let film = at_once(person, "tweet_video", &mp4(Film::default())).is(200);
+fn shows_a_video(person: &TestUser<'_>) {
+    let film = at_once(person, "tweet_video", &mp4(Film::default())).assert_status(200);
     let id = film["data"]["id"].as_str().unwrap().to_owned();
     processed(person, &id);
     let post = json!({ "media": { "media_ids": [id] } });
-    person.publish(&post).is(201);
+    person.create_post(&post).assert_status(201);
 }
 
-fn publisher(person: &Person<'_>, more: &[&str]) -> Value {
+fn publisher(person: &TestUser<'_>, more: &[&str]) -> Value {
     let add = ["ads", "publisher", "add", &person.username];
     let usual = ["--category", "se", "--country", "PT"];
-    person.server.cli(&[&add[..], &usual, more].concat()).json()
+    person
+        .server
+        .run_cli(&[&add[..], &usual, more].concat())
+        .json()
 }
 
-fn curated(name: &str, countries: &[&str], members: &[&Person<'_>]) -> String {
+fn curated(name: &str, countries: &[&str], members: &[&TestUser<'_>]) -> String {
     let mut add = vec!["ads", "curated-category", "add", name];
     add.extend(countries.iter().flat_map(|code| ["--country", *code]));
     let names = members.iter().map(|member| member.username.as_str());
     add.extend(names.flat_map(|name| ["--publisher", name]));
-    let made = members[0].server.cli(&add).json();
+    let made = members[0].server.run_cli(&add).json();
     made["id"].as_str().unwrap().to_owned()
 }
 
@@ -40,7 +43,9 @@ fn row<'a>(list: &'a Value, member: &str, value: &str) -> &'a Value {
 
 fn place(name: &str, code: &str) -> String {
     let add = ["place", "add", name, "--type", "country", "--country-code"];
-    let made = shared().cli(&[&add[..], &[code]].concat()).json();
+    let made = shared_server()
+        .run_cli(&[&add[..], &[code]].concat())
+        .json();
     made["id"].as_str().unwrap().to_owned()
 }
 
@@ -48,13 +53,13 @@ fn place(name: &str, code: &str) -> String {
 fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
     // A network that has shown little yet may count what was posted.
     let young = ["--set", "ads.count_videos=posts"];
-    let server: &'static Server = for_the_test(Server::start(&young));
+    let server: &'static TestServer = keep_for_test(TestServer::start(&young));
     let ads = Advertiser::on(server);
-    let (club, rider) = (server.person("club"), server.person("rider"));
+    let (club, rider) = (server.new_user("club"), server.new_user("rider"));
     let added = publisher(&club, &["--promoted-in", "pt", "--promoted-in", "ES"]);
     assert_eq!(added["username"], club.username.as_str());
     publisher(&rider, &["--restricted"]);
-    let all = || send(&ads.person, "GET", "/12/publishers", &[]).is(200);
+    let all = || send(&ads.person, "GET", "/12/publishers", &[]).assert_status(200);
     let list = all();
     assert_eq!(list["next_cursor"], Value::Null);
     let shown = json!({
@@ -74,13 +79,13 @@ fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
     let one = format!("/curated_categories/{id}");
     let videos = || ads.get(&one, &[])["data"]["videos_monetized_in_last_thirty_days"].clone();
     let sports = || {
-        let list = send(&ads.person, "GET", "/12/content_categories", &[]).is(200);
+        let list = send(&ads.person, "GET", "/12/content_categories", &[]).assert_status(200);
         row(&list, "id", "se").clone()
     };
     assert_eq!(videos(), 0);
     let before = sports();
     let count = |row: &Value, name: &str| row[name].as_i64().unwrap();
-    club.says("Without a video");
+    club.publish_text("Without a video");
     shows_a_video(&club);
     shows_a_video(&club);
     // A restricted publisher's videos are shown without advertisements.
@@ -97,8 +102,8 @@ fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
     publisher(&rider, &[]);
     assert_eq!(videos(), 3);
     server
-        .cli(&["ads", "publisher", "remove", &club.username])
-        .well();
+        .run_cli(&["ads", "publisher", "remove", &club.username])
+        .assert_success();
     assert_eq!(*row(&all(), "user_id", &club.id), Value::Null);
     let left = ads.get(&one, &[]);
     assert_eq!(left["data"]["publisher_user_ids"], json!([rider.id]));
@@ -112,18 +117,22 @@ fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
             "add" => &["--category", "se", "--country", "PT"],
             _ => &[],
         };
-        server.cli(&[&["ads"], wrong, more].concat()).ends(1);
+        server
+            .run_cli(&[&["ads"], wrong, more].concat())
+            .assert_exit_code(1);
     }
     let add = ["ads", "publisher", "add", &club.username, "--category"];
     for wrong in [["zz", "--country", "PT"], ["se", "--country", "Portugal"]] {
-        server.cli(&[&add[..], &wrong].concat()).ends(1);
+        server
+            .run_cli(&[&add[..], &wrong].concat())
+            .assert_exit_code(1);
     }
 }
 
 #[test]
 fn curated_categories_are_found_by_country() {
     let ads = Advertiser::new();
-    let member = shared().person("member");
+    let member = shared_server().new_user("member");
     publisher(&member, &[]);
     let (near, far) = (
         curated("Near", &["PT", "ES"], &[&member]),
@@ -151,7 +160,7 @@ fn curated_categories_are_found_by_country() {
     let many = vec!["PT"; 201].join(",");
     is(&list(&[(at, &many)]), 400, "INVALID_PARAMETER", at);
     let gone = ["ads", "curated-category", "remove", &far];
-    shared().cli(&gone).well();
+    shared_server().run_cli(&gone).assert_success();
     let answer = ads.send("GET", &format!("/curated_categories/{far}"), &[]);
     is(&answer, 404, "NOT_FOUND", "id");
     let answer = ads.send("GET", "/curated_categories/a%20b", &[]);
@@ -161,7 +170,7 @@ fn curated_categories_are_found_by_country() {
 #[test]
 fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
     let ads = Advertiser::new();
-    let member = shared().person("member");
+    let member = shared_server().new_user("member");
     publisher(&member, &[]);
     let (near, far) = (
         curated("Near", &["PT"], &[&member]),
@@ -191,13 +200,13 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
         let items = json!([{ "operation_type": "Create", "params": params }]);
         ads.batch("targeting_criteria", &items)
     };
-    let is_refused = |answer: &Answer| {
-        let body = answer.is(400);
+    let is_refused = |answer: &TestResponse| {
+        let body = answer.assert_status(400);
         let problem = &body["operation_errors"][0][0];
         assert_eq!(problem["code"], "INVALID", "{body}");
         assert_eq!(problem["attribute"], "targeting_type", "{body}");
     };
-    target("LOCATION", &place("Portugal", "PT"), "EQ").is(200);
+    target("LOCATION", &place("Portugal", "PT"), "EQ").assert_status(200);
     is(&link(&item, &far), 400, "INVALID", at);
     is(&link(&item, "zzz"), 404, "NOT_FOUND", at);
     is(
@@ -206,7 +215,7 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
         "LINE_ITEM_NOT_FOUND",
         "line_item_id",
     );
-    let made = link(&item, &near).is(200);
+    let made = link(&item, &near).assert_status(200);
     assert_eq!(made["data"]["curated_category_id"], near.as_str());
     assert_eq!(made["data"]["line_item_id"], item.as_str());
     let id = made["data"]["id"].as_str().unwrap();
@@ -214,17 +223,17 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
     // Categories of content, and more than a few left out, do not go with it.
     is_refused(&together("IAB_CATEGORY", "IAB17", "EQ"));
     for number in 0..5 {
-        let other = shared().person(&format!("left{number}"));
-        together("CONTENT_PUBLISHER_USER", &other.id, "NE").is(200);
+        let other = shared_server().new_user(&format!("left{number}"));
+        together("CONTENT_PUBLISHER_USER", &other.id, "NE").assert_status(200);
     }
     is_refused(&together("CONTENT_PUBLISHER_USER", &member.id, "NE"));
     let one = format!("{path}/{id}");
     is(&ads.send("PUT", &one, &[(at, &far)]), 400, "INVALID", at);
-    let same = ads.send("PUT", &one, &[(at, &near)]).is(200);
+    let same = ads.send("PUT", &one, &[(at, &near)]).assert_status(200);
     assert_eq!(same["data"]["curated_category_id"], near.as_str());
     let filter = [("line_item_ids", item.as_str())];
     assert_eq!(ads.get(path, &filter)["data"][0]["id"], id);
-    let gone = ads.send("DELETE", &one, &[]).is(200);
+    let gone = ads.send("DELETE", &one, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     is(
         &ads.send("GET", &one, &[]),
@@ -233,6 +242,6 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
         "line_item_curated_category_id",
     );
     assert_eq!(ads.get(path, &filter)["data"], json!([]));
-    together("IAB_CATEGORY", "IAB17", "EQ").is(200);
+    together("IAB_CATEGORY", "IAB17", "EQ").assert_status(200);
     is(&link(&item, &near), 400, "INVALID", at);
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::collection::World;
 use super::settings::hour;
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, fresh, shared};
+use crate::harness::{TestResponse, shared_server, unique_number};
 
 /// What stands behind the gates.
 struct Yard {
@@ -20,9 +20,9 @@ struct Yard {
 }
 
 fn option(more: &[&str]) -> String {
-    let name = format!("option{}", fresh());
+    let name = format!("option{}", unique_number());
     let add = [&["ads", "option", "add", more[0], &name], &more[1..]].concat();
-    let added = shared().cli(&add).json();
+    let added = shared_server().run_cli(&add).json();
     added["value"].as_str().unwrap().to_owned()
 }
 
@@ -50,9 +50,9 @@ impl Yard {
     /// Has the account held to its features, which are all but one, or all.
     fn held(&self, gates: &str, feature: &str, granted: bool) {
         let account = self.world.ads.account.as_str();
-        shared()
-            .cli(&["ads", "account", "set", account, "--gates", gates])
-            .well();
+        shared_server()
+            .run_cli(&["ads", "account", "set", account, "--gates", gates])
+            .assert_success();
         let mut change = vec!["ads", "account", "feature", account];
         for key in ALL_FEATURES {
             change.extend(["--add", *key]);
@@ -60,11 +60,11 @@ impl Yard {
         if !granted {
             change.extend(["--remove", feature]);
         }
-        shared().cli(&change).well();
+        shared_server().run_cli(&change).assert_success();
     }
 
     /// Goes through a gate at a value: what stands there decides how.
-    fn tries(&self, of: &str, field: &str, value: &str) -> Answer {
+    fn tries(&self, of: &str, field: &str, value: &str) -> TestResponse {
         let ads = &self.world.ads;
         let post = |path: &str, params: &[(&str, &str)]| ads.send("POST", path, params);
         let known = |name: &str| self.world.values[name].as_str();
@@ -184,7 +184,7 @@ impl Yard {
     /// What is wrong with a gate at a value.
     fn wrong(&self, (of, field, gate): (&str, &str, FeatureGate), value: &str) -> Vec<String> {
         let mut wrong = Vec::new();
-        let mut note = |how: &str, answer: &Answer| {
+        let mut note = |how: &str, answer: &TestResponse| {
             let feature = gate.feature;
             let (status, text) = (answer.status, answer.text());
             wrong.push(format!(
@@ -209,7 +209,7 @@ impl Yard {
 }
 
 /// Whether the answer says that this feature is missing, at this parameter, and nothing else.
-fn is_closed(answer: &Answer, field: &str, feature: &str) -> bool {
+fn is_closed(answer: &TestResponse, field: &str, feature: &str) -> bool {
     let body = answer.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     let at = if field.is_empty() {
@@ -270,7 +270,7 @@ fn what_is_filled_in_or_was_there_before_passes_the_same_gates() {
     let campaign = ads.campaign();
     let set = |gates: &str| {
         let set = ["ads", "account", "set", &ads.account, "--gates", gates];
-        shared().cli(&set).well();
+        shared_server().run_cli(&set).assert_success();
     };
     let clicks = [
         ("campaign_id", campaign.as_str()),
@@ -286,7 +286,7 @@ fn what_is_filled_in_or_was_there_before_passes_the_same_gates() {
     // What was there before stays as it is, and may be changed otherwise.
     let path = format!("/line_items/{before}");
     let name = [("name", "Renamed"), ("pay_by", "IMPRESSION")];
-    ads.send("PUT", &path, &name).is(200);
+    ads.send("PUT", &path, &name).assert_status(200);
     // In a batch an item is refused as it is alone.
     let create = |kind: &str, value: &str| {
         json!({ "operation_type": "Create", "params": { "line_item_id": before,
@@ -296,13 +296,13 @@ fn what_is_filled_in_or_was_there_before_passes_the_same_gates() {
         create("BROAD_KEYWORD", "bike"),
         create("AGE", "AGE_OVER_21")
     ]);
-    let refused = ads.batch("targeting_criteria", &batch).is(400);
+    let refused = ads.batch("targeting_criteria", &batch).assert_status(400);
     assert_eq!(refused["operation_errors"][0], json!([]));
     let problem = &refused["operation_errors"][1][0];
     assert_eq!(problem["code"], "FEATURE_NOT_AVAILABLE");
     assert_eq!(problem["parameter"], "targeting_type");
     set("lenient");
-    ads.batch("targeting_criteria", &batch).is(200);
+    ads.batch("targeting_criteria", &batch).assert_status(200);
 
     for wrong in [
         &["--gates", "none"][..],
@@ -310,24 +310,32 @@ fn what_is_filled_in_or_was_there_before_passes_the_same_gates() {
         &["--line-items", "0"],
     ] {
         let set = [&["ads", "account", "set", &ads.account][..], wrong].concat();
-        shared().cli(&set).ends(1);
+        shared_server().run_cli(&set).assert_exit_code(1);
     }
     let unknown = ["ads", "account", "feature", &ads.account, "--add", "WINGS"];
-    shared().cli(&unknown).ends(1);
+    shared_server().run_cli(&unknown).assert_exit_code(1);
 }
 
 #[test]
 fn an_account_of_the_sandbox_opens_its_gates_itself() {
     let ads = Advertiser::new();
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
+    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let account = made["data"][0]["id"].as_str().unwrap().to_owned();
     let set = ["ads", "account", "set", &account, "--gates", "strict"];
-    assert_eq!(shared().cli(&set).json()["feature_gates"], "strict");
+    assert_eq!(
+        shared_server().run_cli(&set).json()["feature_gates"],
+        "strict"
+    );
     let inside = |method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/ads-sandbox/12/accounts/{account}{path}");
         send(&ads.person, method, &path, params)
     };
-    let id = |answer: &Answer| answer.is(200)["data"]["id"].as_str().unwrap().to_owned();
+    let id = |answer: &TestResponse| {
+        answer.assert_status(200)["data"]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
     let funding = [
         ("currency", "USD"),
         ("type", "CREDIT_LINE"),
@@ -350,7 +358,7 @@ fn an_account_of_the_sandbox_opens_its_gates_itself() {
         ];
         inside("POST", "/line_items", &[&usual[..], more].concat())
     };
-    item(&[]).is(200);
+    item(&[]).assert_status(200);
     let capped = [("frequency_cap", "2"), ("duration_in_days", "1")];
     is(
         &item(&capped),
@@ -359,9 +367,9 @@ fn an_account_of_the_sandbox_opens_its_gates_itself() {
         "frequency_cap",
     );
     let key = [("feature_keys", "REACH_FREQUENCY_CAP")];
-    inside("POST", "/features", &key).is(200);
-    item(&capped).is(200);
-    inside("DELETE", "/features", &key).is(200);
+    inside("POST", "/features", &key).assert_status(200);
+    item(&capped).assert_status(200);
+    inside("DELETE", "/features", &key).assert_status(200);
     is(
         &item(&capped),
         400,

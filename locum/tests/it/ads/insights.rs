@@ -3,12 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, refused, send};
-use crate::harness::{Answer, Ask, Person, fresh, shared, until};
+use crate::harness::{
+    TestRequest, TestResponse, TestUser, shared_server, unique_number, wait_until,
+};
 
 impl Advertiser {
-    fn ask(&self, body: &Value) -> Answer {
+    fn ask(&self, body: &Value) -> TestResponse {
         let path = format!("/12/accounts/{}/audience_estimate", self.account);
-        self.person.signed(Ask::post(path).json(body))
+        self.person.send_signed(TestRequest::post(path).json(body))
     }
 
     /// The exact number that some criteria come to, once it is this.
@@ -16,8 +18,8 @@ impl Advertiser {
     fn reaches(&self, count: i64, criteria: &Value) {
         let body = json!({ "targeting_criteria": criteria });
         let wanted = json!({ "min": count, "max": count });
-        until(&format!("{criteria} reach {count}"), || {
-            self.ask(&body).is(200)["data"]["audience_size"] == wanted
+        wait_until(&format!("{criteria} reach {count}"), || {
+            self.ask(&body).assert_status(200)["data"]["audience_size"] == wanted
         });
     }
 
@@ -30,7 +32,7 @@ impl Advertiser {
             "--estimate",
             "exact",
         ];
-        shared().cli(&set).well();
+        shared_server().run_cli(&set).assert_success();
     }
 }
 
@@ -40,30 +42,30 @@ fn one(kind: &str, value: &str) -> Value {
 
 /// A word that nobody else writes.
 fn word(name: &str) -> String {
-    format!("{name}{}x{}", std::process::id(), fresh())
+    format!("{name}{}x{}", std::process::id(), unique_number())
 }
 
-fn edit(person: &Person<'_>, location: &str) {
+fn edit(person: &TestUser<'_>, location: &str) {
     let edit = ["user", "edit", &person.username, "--location", location];
-    shared().cli(&edit).well();
+    shared_server().run_cli(&edit).assert_success();
 }
 
 #[test]
 fn an_estimate_counts_who_is_reached() {
     let ads = Advertiser::new();
-    let others: Vec<Person<'_>> = (0..4).map(|_| shared().person("viewer")).collect();
+    let others: Vec<TestUser<'_>> = (0..4).map(|_| shared_server().new_user("viewer")).collect();
     for other in &others[..3] {
-        other.follows(&[&ads.person]);
+        other.import_follows(&[&ads.person]);
     }
     let followers = one("FOLLOWERS_OF_USER", &ads.person.id);
     // A twentieth to each side, rounded outwards.
-    until("three followers are counted", || {
+    wait_until("three followers are counted", || {
         let answer = ads.ask(&json!({ "targeting_criteria": [followers] }));
-        answer.is(200)["data"] == json!({ "audience_size": { "min": 2, "max": 4 } })
+        answer.assert_status(200)["data"] == json!({ "audience_size": { "min": 2, "max": 4 } })
     });
     ads.exact();
     ads.reaches(3, &json!([followers]));
-    let told = ads.ask(&json!([followers])).is(200);
+    let told = ads.ask(&json!([followers])).assert_status(200);
     assert_eq!(told["data"]["audience_size"], json!({ "min": 3, "max": 3 }));
     let echo = json!({ "account_id": ads.account, "targeting_criteria": null });
     assert_eq!(told["request"]["params"], echo);
@@ -84,11 +86,11 @@ fn an_estimate_counts_who_is_reached() {
 
     // Who wrote, liked, reposted or answered.
     let term = word("velo");
-    let post = others[3].says(&format!("a {term} for sale"));
+    let post = others[3].publish_text(&format!("a {term} for sale"));
     let like = json!({ "tweet_id": post });
     others[0]
         .post(format!("/2/users/{}/likes", others[0].id), &like)
-        .is(200);
+        .assert_status(200);
     ads.reaches(2, &json!([one("PHRASE_KEYWORD", &format!("{term} for"))]));
     ads.reaches(0, &json!([one("EXACT_KEYWORD", &term)]));
     ads.reaches(4, &json!([followers, one("BROAD_KEYWORD", &term)]));
@@ -105,19 +107,21 @@ fn an_estimate_counts_who_is_reached() {
         one("AGE", "AGE_OVER_18"),
         one("GENDER", "1")
     ]));
-    assert_eq!(answer.is(200)["data"]["audience_size"]["min"], 3);
+    assert_eq!(answer.assert_status(200)["data"]["audience_size"]["min"], 3);
     assert_eq!(answer.header("x-estimate-ignored"), "AGE,GENDER");
 
     // Suspended users, and those who block the advertiser.
     let suspend = ["user", "suspend", &others[1].username];
-    shared().cli(&suspend).well();
+    shared_server().run_cli(&suspend).assert_success();
     ads.reaches(2, &json!([followers]));
     let block = json!({ "target_user_id": ads.person.id });
     let path = format!("/2/users/{}/blocking", others[3].id);
     others[3].post(path, &block);
     let path = format!("/12/accounts/{}/audience_summary", ads.account);
-    let older = ads.person.signed(Ask::post(path).json(&json!([followers])));
-    assert_eq!(older.is(200)["data"]["audience_size"]["max"], 2);
+    let older = ads
+        .person
+        .send_signed(TestRequest::post(path).json(&json!([followers])));
+    assert_eq!(older.assert_status(200)["data"]["audience_size"]["max"], 2);
 }
 
 #[test]
@@ -177,15 +181,15 @@ fn an_estimate_says_what_is_wrong_with_it() {
         is(&ads.ask(&body), 400, code, at);
     }
     let path = format!("/12/accounts/{}/audience_estimate", ads.account);
-    let plain = ads.person.signed(Ask::post(path.clone()));
+    let plain = ads.person.send_signed(TestRequest::post(path.clone()));
     is(&plain, 400, "INVALID_PARAMETER", "");
     // How values are meant that say nothing of it may stand in the query.
-    let denied = Ask::post(format!("{path}?operator_type=NE")).json(&json!([followers]));
-    let denied = ads.person.signed(denied);
+    let denied = TestRequest::post(format!("{path}?operator_type=NE")).json(&json!([followers]));
+    let denied = ads.person.send_signed(denied);
     is(&denied, 400, "MISSING_PARAMETER", "targeting_criteria");
     let theirs = other
         .person
-        .signed(Ask::post(path).json(&json!([followers])));
+        .send_signed(TestRequest::post(path).json(&json!([followers])));
     is(&theirs, 403, "ACCOUNT_NOT_FOUND", "account_id");
 }
 
@@ -197,29 +201,32 @@ fn before(now: base::Time, hours_ago: i64) -> String {
     ads::field_kind::format_time(now.plus_ms(-hours_ago * 3_600_000))
 }
 
-fn keywords(person: &Person<'_>, params: &[(&str, &str)]) -> Answer {
+fn keywords(person: &TestUser<'_>, params: &[(&str, &str)]) -> TestResponse {
     send(person, "GET", "/12/insights/keywords/search", params)
 }
 
 #[test]
 fn keywords_are_counted_by_the_hour_and_by_the_day() {
-    let (ana, ben) = (shared().person("ana"), shared().person("ben"));
+    let (ana, ben) = (
+        shared_server().new_user("ana"),
+        shared_server().new_user("ben"),
+    );
     let (term, other) = (word("fixie"), word("tandem"));
-    ana.says(&format!("my {term} and my {other}"));
-    ben.says(&format!("{term}, helmet #urban"));
-    ben.says(&format!("a {other} is for two"));
+    ana.publish_text(&format!("my {term} and my {other}"));
+    ben.publish_text(&format!("{term}, helmet #urban"));
+    ben.publish_text(&format!("a {other} is for two"));
     let start = moment(2);
     let both = format!("{term},{other}");
     let ask = |more: &[(&str, &str)]| {
         let start = [("start_time", start.as_str())];
-        keywords(&ana, &[&start[..], more].concat()).is(200)
+        keywords(&ana, &[&start[..], more].concat()).assert_status(200)
     };
     let sum = |answer: &Value| {
         let volume = answer["data"]["post_volume"].as_array().unwrap();
         volume.iter().filter_map(Value::as_i64).sum::<i64>()
     };
     // On a database server others' transactions may keep back what was written.
-    until("three posts are found", || {
+    wait_until("three posts are found", || {
         sum(&ask(&[("granularity", "HOUR"), ("keywords", &both)])) == 3
     });
     let hours = ask(&[("granularity", "HOUR"), ("keywords", &both)]);
@@ -252,20 +259,22 @@ fn keywords_are_counted_by_the_hour_and_by_the_day() {
     ];
     assert_eq!(ask(&here)["data"]["post_volume"], json!([0]));
     edit(&ben, "Coimbra, Portugal");
-    until("ben's posts are from Portugal", || {
+    wait_until("ben's posts are from Portugal", || {
         ask(&here)["data"]["post_volume"] == json!([2])
     });
 
     // Not of those whose posts are not for everyone.
-    shared().cli(&["user", "suspend", &ben.username]).well();
-    until("ben's posts do not count", || {
+    shared_server()
+        .run_cli(&["user", "suspend", &ben.username])
+        .assert_success();
+    wait_until("ben's posts do not count", || {
         ask(&[("granularity", "DAY"), ("keywords", &both)])["data"]["post_volume"] == json!([1])
     });
 }
 
 #[test]
 fn keywords_have_limits() {
-    let ana = shared().person("ana");
+    let ana = shared_server().new_user("ana");
     let now = base::clock::wall_time();
     let before = |hours| before(now, hours);
     let (start, week, long) = (before(1), before(7 * 24), before(7 * 24 + 1));
@@ -284,9 +293,9 @@ fn keywords_have_limits() {
         all.retain(|(_, value)| !value.is_empty());
         keywords(&ana, &all)
     };
-    ask(&[("keywords", &ten)]).is(200);
-    ask(&[("start_time", &week), ("end_time", &before(0))]).is(200);
-    let ahead = ask(&[("end_time", &future)]).is(200);
+    ask(&[("keywords", &ten)]).assert_status(200);
+    ask(&[("start_time", &week), ("end_time", &before(0))]).assert_status(200);
+    let ahead = ask(&[("end_time", &future)]).assert_status(200);
     assert_eq!(ahead["data"]["post_volume"].as_array().unwrap().len(), 1);
     assert_eq!(ahead["request"]["params"]["end_time"], future.as_str());
     for (more, code, at) in [
@@ -354,7 +363,7 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         "locations",
         &[("q", "PORTU"), ("location_type", "COUNTRIES")],
     )
-    .is(200);
+    .assert_status(200);
     // Places that other tests made may have its name too.
     let country = json!({
         "name": "Portugal", "country_code": "PT", "location_type": "COUNTRIES",
@@ -366,11 +375,11 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         ("location_type", "CITY"),
         ("count", "2"),
     ];
-    let first = list("locations", &cities).is(200);
+    let first = list("locations", &cities).assert_status(200);
     assert_eq!(first["data"].as_array().unwrap().len(), 2);
     assert_eq!(first["data"][0]["name"], "Lisbon, Portugal");
     let cursor = first["next_cursor"].as_str().unwrap();
-    let next = list("locations", &[&cities[..], &[("cursor", cursor)]].concat()).is(200);
+    let next = list("locations", &[&cities[..], &[("cursor", cursor)]].concat()).assert_status(200);
     assert_ne!(next["data"][0], first["data"][0]);
     is(
         &list("locations", &[("cursor", cursor)]),
@@ -378,14 +387,14 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         "INVALID_PARAMETER",
         "cursor",
     );
-    let language = list("languages", &[("q", "portug")]).is(200);
+    let language = list("languages", &[("q", "portug")]).assert_status(200);
     let wanted =
         json!([{ "name": "Portuguese", "targeting_type": "LANGUAGE", "targeting_value": "pt" }]);
     assert_eq!(language["data"], wanted);
-    let platform = list("platforms", &[("q", "android")]).is(200);
+    let platform = list("platforms", &[("q", "android")]).assert_status(200);
     assert_eq!(platform["data"][0]["targeting_value"], "1");
     assert_eq!(
-        list("tv_markets", &[]).is(200)["data"]
+        list("tv_markets", &[]).assert_status(200)["data"]
             .as_array()
             .unwrap()
             .len(),
@@ -406,8 +415,8 @@ fn what_can_be_targeted_is_listed_and_added_to() {
     );
 
     // An operator adds to them; what is added reaches whoever it names.
-    let (fan, term) = (shared().person("fan"), word("alley"));
-    fan.follows(&[&ads.person]);
+    let (fan, term) = (shared_server().new_user("fan"), word("alley"));
+    fan.import_follows(&[&ads.person]);
     let name = format!("Sports/{term}");
     let follow = format!("@{}", ads.person.username);
     let add = [
@@ -421,9 +430,9 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         "--follow",
         &follow,
     ];
-    let added = shared().cli(&add).json();
+    let added = shared_server().run_cli(&add).json();
     let value = added["value"].as_str().unwrap();
-    let found = list("interests", &[("q", &term)]).is(200);
+    let found = list("interests", &[("q", &term)]).assert_status(200);
     let wanted = json!([{ "name": name, "targeting_type": "INTEREST", "targeting_value": value }]);
     assert_eq!(found["data"], wanted);
     ads.exact();
@@ -440,17 +449,19 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         &term,
     ];
     let event = [&event[..], &["--end", "2099-01-01"]].concat();
-    let event = shared().cli(&event).json();
-    let found = list("events", &[("event_types", "SPORTS,POLITICS")]).is(200);
+    let event = shared_server().run_cli(&event).json();
+    let found = list("events", &[("event_types", "SPORTS,POLITICS")]).assert_status(200);
     let all = found["data"].as_array().unwrap();
     let found = all.iter().find(|one| one["name"] == term.as_str()).unwrap();
     assert_eq!(found["targeting_value"], event["value"]);
     assert_eq!(found["reach"], json!({ "total_reach": 0 }));
-    let others = list("events", &[("event_types", "POLITICS")]).is(200);
+    let others = list("events", &[("event_types", "POLITICS")]).assert_status(200);
     assert!(!others.to_string().contains(&term));
     let refused = ["ads", "option", "add", "EVENT", "x", "--about", "MOOD"];
-    assert_ne!(shared().cli(&refused).code, 0);
-    let listed = shared().cli(&["ads", "option", "list", "INTEREST"]).json();
+    assert_ne!(shared_server().run_cli(&refused).code, 0);
+    let listed = shared_server()
+        .run_cli(&["ads", "option", "list", "INTEREST"])
+        .json();
     assert!(
         listed
             .as_array()
@@ -458,10 +469,10 @@ fn what_can_be_targeted_is_listed_and_added_to() {
             .iter()
             .any(|one| one["name"] == name.as_str())
     );
-    shared()
-        .cli(&["ads", "option", "remove", "INTEREST", value])
-        .well();
-    let gone = list("interests", &[("q", &term)]).is(200);
+    shared_server()
+        .run_cli(&["ads", "option", "remove", "INTEREST", value])
+        .assert_success();
+    let gone = list("interests", &[("q", &term)]).assert_status(200);
     assert_eq!(gone["data"], json!([]));
 
     // Criteria are named by it.
@@ -471,7 +482,9 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         ("targeting_type", "LOCATION"),
         ("targeting_value", "3c65374ea675483e"),
     ];
-    let made = ads.send("POST", "/targeting_criteria", &params).is(200);
+    let made = ads
+        .send("POST", "/targeting_criteria", &params)
+        .assert_status(200);
     assert_eq!(made["data"]["name"], "Portugal");
     assert_eq!(made["data"]["location_type"], "COUNTRIES");
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::limits::Field;
 use super::{Advertiser, send};
-use crate::harness::{Answer, Ask, Key, Person, shared};
+use crate::harness::{OAuth1Credentials, TestRequest, TestResponse, TestUser, shared_server};
 
 /// The operations that name an account.
 fn operations() -> impl Iterator<Item = &'static ads::AdsOperation> {
@@ -19,7 +19,7 @@ fn operations() -> impl Iterator<Item = &'static ads::AdsOperation> {
 }
 
 /// A request of an operation; whether it is a good one is looked at after who asks.
-fn ask(operation: &ads::AdsOperation, account: &str, before: &str) -> Ask {
+fn ask(operation: &ads::AdsOperation, account: &str, before: &str) -> TestRequest {
     let mut path = operation
         .path
         .replace("<posts>", "posts")
@@ -29,7 +29,7 @@ fn ask(operation: &ads::AdsOperation, account: &str, before: &str) -> Ask {
         let (_, tail) = rest.split_once('}').unwrap();
         path = format!("{head}1{tail}");
     }
-    let ask = Ask::new(operation.method, format!("{before}{path}"));
+    let ask = TestRequest::new(operation.method, format!("{before}{path}"));
     if operation.takes_json() {
         ask.json(&json!({}))
     } else {
@@ -37,7 +37,7 @@ fn ask(operation: &ads::AdsOperation, account: &str, before: &str) -> Ask {
     }
 }
 
-fn code(answer: &Answer) -> String {
+fn code(answer: &TestResponse) -> String {
     let body = answer.json();
     let code = body["errors"][0]["code"].as_str();
     format!("{} {}", answer.status, code.unwrap_or_default())
@@ -45,7 +45,7 @@ fn code(answer: &Answer) -> String {
 
 /// What is wrong, over all operations that `concerns`.
 fn wrong(
-    person: &Person<'_>,
+    person: &TestUser<'_>,
     account: &str,
     before: &str,
     concerns: impl Fn(&ads::AdsOperation) -> bool,
@@ -53,7 +53,7 @@ fn wrong(
 ) -> Vec<String> {
     let all = operations().filter(|operation| concerns(operation));
     all.filter_map(|operation| {
-        let answered = code(&person.signed(ask(operation, account, before)));
+        let answered = code(&person.send_signed(ask(operation, account, before)));
         let line = || format!("{} {}: {answered}", operation.method, operation.path);
         (!holds(&answered)).then(line)
     })
@@ -64,7 +64,7 @@ const NO_ACCOUNT: &str = "403 ACCOUNT_NOT_FOUND";
 
 #[test]
 fn an_account_is_nothing_to_those_without_a_role_on_it() {
-    let (ads, stranger) = (Advertiser::new(), shared().person("stranger"));
+    let (ads, stranger) = (Advertiser::new(), shared_server().new_user("stranger"));
     let nothing = Vec::<String>::new();
     let here = |operation: &ads::AdsOperation| !operation.sandbox_only;
     let is_unknown = |code: &str| code == NO_ACCOUNT;
@@ -80,7 +80,7 @@ fn an_account_is_nothing_to_those_without_a_role_on_it() {
         wrong(&ads.person, &ads.account, sandbox, all, is_unknown),
         nothing
     );
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
+    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let inside = made["data"][0]["id"].as_str().unwrap();
     assert_eq!(wrong(&ads.person, inside, "", here, is_unknown), nothing);
     assert_eq!(wrong(&stranger, inside, sandbox, all, is_unknown), nothing);
@@ -92,7 +92,7 @@ fn an_account_is_nothing_to_those_without_a_role_on_it() {
     );
     // Whoever deletes an account has none.
     let path = format!("{sandbox}/12/accounts/{inside}");
-    send(&ads.person, "DELETE", &path, &[]).is(200);
+    send(&ads.person, "DELETE", &path, &[]).assert_status(200);
     assert_eq!(
         wrong(&ads.person, inside, sandbox, all, is_unknown),
         nothing
@@ -101,10 +101,12 @@ fn an_account_is_nothing_to_those_without_a_role_on_it() {
 
 #[test]
 fn a_role_allows_what_it_is_for_and_nothing_else() {
-    let (ads, colleague) = (Advertiser::new(), shared().person("colleague"));
+    let (ads, colleague) = (Advertiser::new(), shared_server().new_user("colleague"));
     for role in AdsRole::ALL {
         let grant = ["ads", "account", "role", &ads.account, &colleague.username];
-        shared().cli(&[&grant[..], &[role.name()]].concat()).well();
+        shared_server()
+            .run_cli(&[&grant[..], &[role.name()]].concat())
+            .assert_success();
         let forbidden = |operation: &ads::AdsOperation| {
             !operation.sandbox_only && !operation.required_role.allows_role(role)
         };
@@ -142,9 +144,11 @@ fn tree(ads: &Advertiser) -> BTreeMap<&'static str, String> {
         ("targeting_type", "BROAD_KEYWORD"),
         ("targeting_value", "bike"),
     ];
-    let post = ads.person.says("Promoted");
+    let post = ads.person.publish_text("Promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-    let promoted = ads.send("POST", "/promoted_posts", &promote).is(200);
+    let promoted = ads
+        .send("POST", "/promoted_posts", &promote)
+        .assert_status(200);
     BTreeMap::from([
         (
             "custom_audiences",
@@ -208,7 +212,7 @@ fn what_belongs_to_one_account_is_not_in_another() {
 const UNKNOWN: &str = "18ce53uzzzz";
 
 /// What an answer tells: all of it, but for the account that was asked for.
-fn told(answer: &Answer, account: &str) -> String {
+fn told(answer: &TestResponse, account: &str) -> String {
     let text = answer.text().replace(account, "@");
     let mut headers: Vec<String> = answer
         .headers
@@ -221,13 +225,13 @@ fn told(answer: &Answer, account: &str) -> String {
 
 #[test]
 fn an_account_of_others_is_told_from_none_by_nobody() {
-    let (ads, stranger) = (Advertiser::new(), shared().person("stranger"));
+    let (ads, stranger) = (Advertiser::new(), shared_server().new_user("stranger"));
     ads.line_item(&ads.campaign());
     let mut wrong = Vec::new();
     for operation in operations() {
         for before in ["", "/ads-sandbox"] {
             let [known, unknown] = [ads.account.as_str(), UNKNOWN].map(|account| {
-                let answer = stranger.signed(ask(operation, account, before));
+                let answer = stranger.send_signed(ask(operation, account, before));
                 told(&answer, account)
             });
             if known != unknown {
@@ -244,10 +248,10 @@ fn an_account_of_others_is_told_from_none_by_nobody() {
 #[test]
 fn every_operation_asks_for_a_token_that_may() {
     let ads = Advertiser::new();
-    let server = shared();
+    let server = shared_server();
     let person = &ads.person;
-    let suspended = server.person("suspended");
-    suspended.oauth1();
+    let suspended = server.new_user("suspended");
+    suspended.oauth1_token();
     let role = [
         "ads",
         "account",
@@ -256,13 +260,15 @@ fn every_operation_asks_for_a_token_that_may() {
         &suspended.username,
         "ACCOUNT_ADMIN",
     ];
-    server.cli(&role).well();
-    server.cli(&["user", "suspend", &suspended.id]).well();
-    // Tokens that may only read, by the app's permission or by their own.
-    let owner = format!("reader{}", crate::harness::fresh());
+    server.run_cli(&role).assert_success();
     server
-        .cli(&["user", "create", &owner, "--password", "secret"])
-        .well();
+        .run_cli(&["user", "suspend", &suspended.id])
+        .assert_success();
+    // Tokens that may only read, by the app's permission or by their own.
+    let owner = format!("reader{}", crate::harness::unique_number());
+    server
+        .run_cli(&["user", "create", &owner, "--password", "secret"])
+        .assert_success();
     let create = [
         "app",
         "create",
@@ -273,12 +279,12 @@ fn every_operation_asks_for_a_token_that_may() {
         "read",
     ];
     let create = [&create[..], &["--access-level", "enterprise"]].concat();
-    let app = crate::harness::App::made(&owner, &server.cli(&create).json());
+    let app = crate::harness::TestApp::from_command_output(&owner, &server.run_cli(&create).json());
     let mint = |app: &str, more: &[&str]| {
         let mint = [
             "token", "mint", "--app", app, "--user", &person.id, "--oauth1",
         ];
-        let made = server.cli(&[&mint[..], more].concat()).json();
+        let made = server.run_cli(&[&mint[..], more].concat()).json();
         let text = |name: &str| made[name].as_str().unwrap().to_owned();
         (text("access_token"), text("access_token_secret"))
     };
@@ -286,19 +292,19 @@ fn every_operation_asks_for_a_token_that_may() {
     let of_app = mint(&app.id, &[]);
     let closed = server.new_app("self-serve");
     server
-        .cli(&["app", "access", &closed.id, "--refuse", "ads"])
-        .well();
+        .run_cli(&["app", "access", &closed.id, "--refuse", "ads"])
+        .assert_success();
     let of_closed = mint(&closed.id, &[]);
-    let signed = |ask: Ask, consumer, (token, secret): &(String, String)| {
-        let key = Key {
+    let signed = |ask: TestRequest, consumer, (token, secret): &(String, String)| {
+        let key = OAuth1Credentials {
             consumer,
             token: (token, secret),
-            ..Key::default()
+            ..OAuth1Credentials::default()
         };
-        let header = ask.signature(&key, &server.url);
-        server.send(ask.authorized(header))
+        let header = ask.oauth1_header(&key, &server.url);
+        server.send(ask.authorization(header))
     };
-    let scopes = |scopes: &str| person.token(&["--scopes", scopes]);
+    let scopes = |scopes: &str| person.new_token(&["--scopes", scopes]);
     let (reads, writes) = (scopes("ads.read"), scopes("ads.write"));
     let bare = scopes("tweet.read users.read");
 
@@ -318,7 +324,7 @@ fn every_operation_asks_for_a_token_that_may() {
                 },
             )
         };
-        let mut note = |case: &str, answer: &Answer, expected: Option<&str>| {
+        let mut note = |case: &str, answer: &TestResponse, expected: Option<&str>| {
             let got = code(answer);
             let refusals = [nobody, no_client, reader, "403 CURRENT_USER_SUSPENDED"];
             let holds = match expected {
@@ -346,17 +352,21 @@ fn every_operation_asks_for_a_token_that_may() {
             &server.send(ask().bearer(&bare)),
             Some(no_client),
         );
-        let closed = signed(ask(), closed.consumer(), &of_closed);
+        let closed = signed(ask(), closed.consumer_credentials(), &of_closed);
         note("an app without access", &closed, Some(no_client));
-        let gone = suspended.signed(ask());
+        let gone = suspended.send_signed(ask());
         note(
             "a suspended user",
             &gone,
             Some("403 CURRENT_USER_SUSPENDED"),
         );
         for (case, consumer, token) in [
-            ("a token that reads", person.app.consumer(), &own),
-            ("an app that reads", app.consumer(), &of_app),
+            (
+                "a token that reads",
+                person.app.consumer_credentials(),
+                &own,
+            ),
+            ("an app that reads", app.consumer_credentials(), &of_app),
         ] {
             let answer = signed(ask(), consumer, token);
             note(case, &answer, (operation.method != "GET").then_some(reader));
@@ -374,11 +384,13 @@ fn every_operation_asks_for_a_token_that_may() {
 
 #[test]
 fn a_role_that_is_taken_away_is_gone_with_the_next_request() {
-    let (ads, colleague) = (Advertiser::new(), shared().person("colleague"));
+    let (ads, colleague) = (Advertiser::new(), shared_server().new_user("colleague"));
     let path = format!("/12/accounts/{}/campaigns", ads.account);
     let role = |role: &[&str]| {
         let grant = ["ads", "account", "role", &ads.account, &colleague.username];
-        shared().cli(&[&grant[..], role].concat()).well();
+        shared_server()
+            .run_cli(&[&grant[..], role].concat())
+            .assert_success();
     };
     let list = || code(&send(&colleague, "GET", &path, &[]));
     assert_eq!(list(), NO_ACCOUNT);
@@ -388,7 +400,7 @@ fn a_role_that_is_taken_away_is_gone_with_the_next_request() {
     assert_eq!(list(), "403 ACTION_NOT_ALLOWED");
     role(&[]);
     assert_eq!(list(), NO_ACCOUNT);
-    let accounts = send(&colleague, "GET", "/12/accounts", &[]).is(200);
+    let accounts = send(&colleague, "GET", "/12/accounts", &[]).assert_status(200);
     assert_eq!(accounts["data"], json!([]));
 }
 
@@ -405,7 +417,7 @@ fn campaigns_wait_for_the_review_of_the_account() {
             "--approval",
             approval,
         ];
-        shared().cli(&set).well();
+        shared_server().run_cli(&set).assert_success();
         let writes = |operation: &ads::AdsOperation| {
             operation.is_write
                 && operation.required_role == RequiredRole::CampaignWriter
@@ -427,12 +439,13 @@ fn campaigns_wait_for_the_review_of_the_account() {
         "--approval",
         "ACCEPTED",
     ];
-    shared().cli(&set).well();
-    ads.send("PUT", &campaign, &[("name", "Summer")]).is(200);
+    shared_server().run_cli(&set).assert_success();
+    ads.send("PUT", &campaign, &[("name", "Summer")])
+        .assert_status(200);
 }
 
 /// What an answer says beside the ids that were asked for.
-fn outcome(answer: &Answer) -> Value {
+fn outcome(answer: &TestResponse) -> Value {
     let body = answer.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     let errors: Vec<Value> = errors
@@ -497,7 +510,7 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
                     return outcome(
                         &other
                             .person
-                            .signed(Ask::new(operation.method, path).json(&body)),
+                            .send_signed(TestRequest::new(operation.method, path).json(&body)),
                     );
                 }
                 outcome(&send(&other.person, operation.method, &path, params))

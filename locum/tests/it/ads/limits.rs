@@ -15,7 +15,9 @@ use super::conform::{ELSEWHERE, Subject};
 use super::criteria::wrong;
 use super::scheduled_posts::minute;
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, Ask, Server, encode, fresh, shared};
+use crate::harness::{
+    TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number,
+};
 use crate::media::samples::{Film, gif, mp4, png};
 
 /// What a kind holds and what it does not, at its bounds; and how a refusal says them.
@@ -82,7 +84,8 @@ pub(super) struct Field {
 impl Field {
     pub(super) fn new() -> Self {
         let world = World::new();
-        let made = send(&world.ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
+        let made =
+            send(&world.ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
         let sandbox = made["data"][0]["id"].as_str().unwrap().to_owned();
         let mut ids = BTreeMap::new();
         for of in RESOURCES
@@ -91,7 +94,9 @@ impl Field {
         {
             let subject = Subject::new(&world, of);
             if subject.is_made_here() && !ELSEWHERE.contains(&of.name) {
-                let made = subject.ask("POST", &subject.path, &subject.good()).is(200);
+                let made = subject
+                    .ask("POST", &subject.path, &subject.good())
+                    .assert_status(200);
                 ids.insert(of.name, made["data"]["id"].as_str().unwrap().to_owned());
             }
         }
@@ -124,7 +129,7 @@ impl Field {
     }
 
     /// Sends an operation with some values.
-    fn send(&self, operation: &ads::AdsOperation, values: &[(&'static str, &str)]) -> Answer {
+    fn send(&self, operation: &ads::AdsOperation, values: &[(&'static str, &str)]) -> TestResponse {
         let of = match operation.action {
             OperationAction::Verb(of, _) => Some(of),
             _ => None,
@@ -149,20 +154,21 @@ impl Field {
             let members = values.iter();
             let members = members.map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
             let body = Value::Object(members.collect::<Map<_, _>>());
-            return person.signed(Ask::new(operation.method, path).json(&body));
+            return person.send_signed(TestRequest::new(operation.method, path).json(&body));
         }
         if operation.method == "GET" || operation.method == "DELETE" {
             return send(person, operation.method, &path, values);
         }
         let pairs = values.iter();
-        let pairs = pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+        let pairs = pairs
+            .map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)));
         let form = pairs.collect::<Vec<_>>().join("&");
-        person.signed(Ask::new(operation.method, path).form(form))
+        person.send_signed(TestRequest::new(operation.method, path).form(form))
     }
 }
 
 /// Whether a refusal says that a parameter is out of its bounds.
-fn exceeds(answer: &Answer, name: &str, told: &str) -> bool {
+fn exceeds(answer: &TestResponse, name: &str, told: &str) -> bool {
     let body = answer.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     errors.iter().any(|error| {
@@ -230,7 +236,7 @@ fn every_parameter_keeps_its_declared_bounds() {
 
 /// A good item of a batch, another each time.
 fn item(ads: &Advertiser, of: &Resource, parent: &str) -> Value {
-    let name = format!("item {}", fresh());
+    let name = format!("item {}", unique_number());
     let params = match of.name {
         "campaign" => json!({ "name": name, "funding_instrument_id": ads.instrument,
             "daily_budget_amount_local_micro": 10_000_000, "entity_status": "PAUSED" }),
@@ -331,18 +337,20 @@ fn batches_are_done_whole_or_not_at_all() {
             ("text/plain", "[]"),
             ("application/x-www-form-urlencoded", "name=x"),
         ] {
-            let answer = ads.person.signed(Ask::post(&path).body(kind, text));
+            let answer = ads
+                .person
+                .send_signed(TestRequest::post(&path).body(kind, text));
             is(&answer, 400, "INVALID_PARAMETER", "");
         }
         assert_eq!(count(), before, "{kind}");
         // As many as may be, and one fewer.
         let mut made = u64::try_from(most).unwrap();
         let full: Vec<Value> = (0..most).map(|_| good()).collect();
-        ads.batch(&kind, &full.into()).is(200);
+        ads.batch(&kind, &full.into()).assert_status(200);
         if of.name != "targeting_criterion" {
             let fewer: Vec<Value> = (1..most).map(|_| good()).collect();
             made += u64::try_from(fewer.len()).unwrap();
-            ads.batch(&kind, &fewer.into()).is(200);
+            ads.batch(&kind, &fewer.into()).assert_status(200);
         }
         assert_eq!(count(), before + made, "{kind}");
         seen.push(of.name);
@@ -358,11 +366,11 @@ fn batches_are_done_whole_or_not_at_all() {
 }
 
 /// How many of a kind are made: as many as fit, and then one more.
-fn fills(count: usize, of_batch: usize, mut make: impl FnMut(usize) -> Answer) {
+fn fills(count: usize, of_batch: usize, mut make: impl FnMut(usize) -> TestResponse) {
     let mut left = count;
     while left > 0 {
         let some = left.min(of_batch);
-        make(some).is(200);
+        make(some).assert_status(200);
         left -= some;
     }
 }
@@ -387,7 +395,7 @@ fn an_account_has_so_many_active_campaigns_and_line_items() {
     // Two more fit of three: the one beyond is blamed, and none is made.
     let too_many = ("TOO_MANY_CAMPAIGNS".to_owned(), String::new());
     assert_eq!(wrong(&campaigns(3)), [vec![], vec![], vec![too_many]]);
-    campaigns(1).is(200);
+    campaigns(1).assert_status(200);
     let last = ads.campaign();
     let params = [
         ("funding_instrument_id", ads.instrument.as_str()),
@@ -401,18 +409,18 @@ fn an_account_has_so_many_active_campaigns_and_line_items() {
         item(&ads, campaign(), ""),
         { "operation_type": "Delete", "params": { "campaign_id": last } },
     ]);
-    ads.batch("campaigns", &swap).is(200);
+    ads.batch("campaigns", &swap).assert_status(200);
     is(&more(), 400, "TOO_MANY_CAMPAIGNS", "");
     // An operator allows more, up to 8,000.
     let set = |name: &str, limit: &str| {
         let set = ["ads", "account", "set", &ads.account, name, limit];
-        shared().cli(&set)
+        shared_server().run_cli(&set)
     };
-    set("--campaigns", "8001").ends(1);
-    set("--campaigns", "0").ends(1);
-    set("--campaigns", "7999").well();
-    set("--campaigns", "8000").well();
-    more().is(200);
+    set("--campaigns", "8001").assert_exit_code(1);
+    set("--campaigns", "0").assert_exit_code(1);
+    set("--campaigns", "7999").assert_success();
+    set("--campaigns", "8000").assert_success();
+    more().assert_status(200);
 
     // A campaign has a hundred line items.
     let parent = ads.campaign();
@@ -425,7 +433,7 @@ fn an_account_has_so_many_active_campaigns_and_line_items() {
     fills(99, 40, line_items);
     let too_many = ("TOO_MANY_LINE_ITEMS".to_owned(), String::new());
     assert_eq!(wrong(&line_items(2)), [vec![], vec![too_many]]);
-    line_items(1).is(200);
+    line_items(1).assert_status(200);
     let second = ads.campaign();
     let reach = |campaign: &str, status: &str| {
         let params = [
@@ -439,17 +447,17 @@ fn an_account_has_so_many_active_campaigns_and_line_items() {
     };
     is(&reach(&parent, "ACTIVE"), 400, "TOO_MANY_LINE_ITEMS", "");
     // And an account as many as its operator says.
-    set("--line-items", "102").well();
-    reach(&second, "ACTIVE").is(200);
-    let draft = reach(&second, "DRAFT").is(200)["data"]["id"].clone();
+    set("--line-items", "102").assert_success();
+    reach(&second, "ACTIVE").assert_status(200);
+    let draft = reach(&second, "DRAFT").assert_status(200)["data"]["id"].clone();
     let draft = format!("/line_items/{}", draft.as_str().unwrap());
-    let last = reach(&second, "PAUSED").is(200)["data"]["id"].clone();
+    let last = reach(&second, "PAUSED").assert_status(200)["data"]["id"].clone();
     is(&reach(&second, "ACTIVE"), 400, "TOO_MANY_LINE_ITEMS", "");
     let wake = || ads.send("PUT", &draft, &[("entity_status", "ACTIVE")]);
     is(&wake(), 400, "TOO_MANY_LINE_ITEMS", "");
     let last = format!("/line_items/{}", last.as_str().unwrap());
-    ads.send("DELETE", &last, &[]).is(200);
-    wake().is(200);
+    ads.send("DELETE", &last, &[]).assert_status(200);
+    wake().assert_status(200);
     is(&reach(&second, "PAUSED"), 400, "TOO_MANY_LINE_ITEMS", "");
 }
 
@@ -469,14 +477,14 @@ fn line_item() -> &'static Resource {
 fn the_limit_of_active_campaigns_holds_for_all_who_ask_at_once() {
     let ads = Advertiser::new();
     let set = ["ads", "account", "set", &ads.account, "--campaigns", "5"];
-    shared().cli(&set).well();
+    shared_server().run_cli(&set).assert_success();
     let params = [
         ("funding_instrument_id", ads.instrument.as_str()),
         ("name", "At once"),
         ("daily_budget_amount_local_micro", "20000000"),
     ];
     let make = || ads.send("POST", "/campaigns", &params);
-    ads.person.key();
+    ads.person.oauth1_credentials();
     let made = std::thread::scope(|scope| {
         let all: Vec<_> = (0..50).map(|_| scope.spawn(make)).collect();
         let all = all.into_iter().map(|one| one.join().unwrap());
@@ -494,7 +502,9 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
     let too_many = || ("INVALID".to_owned(), "targeting_type".to_owned());
     // People whom criteria name.
     let people: Vec<i64> = (0..102)
-        .map(|number| 9_300_000_000 + 1_000 * i64::try_from(fresh() % 1_000_000).unwrap() + number)
+        .map(|number| {
+            9_300_000_000 + 1_000 * i64::try_from(unique_number() % 1_000_000).unwrap() + number
+        })
         .collect();
     let lines: Vec<Value> = people
         .iter()
@@ -503,7 +513,7 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
             json!({ "kind": "user", "username": name, "name": name, "id": id.to_string() })
         })
         .collect();
-    shared().import(&lines).well();
+    shared_server().import_lines(&lines).assert_success();
     let people: Vec<String> = people.iter().map(ToString::to_string).collect();
     let page = [("count", "101")];
     let interests = send(
@@ -512,7 +522,7 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
         "/12/targeting_criteria/interests",
         &page,
     )
-    .is(200);
+    .assert_status(200);
     let interests: Vec<String> = interests["data"]
         .as_array()
         .unwrap()
@@ -542,11 +552,12 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
             .collect();
         // All but one; then two, of which one is too many; then the one.
         for some in all[..most - 1].chunks(500) {
-            ads.targets_all(&item, some).is(200);
+            ads.targets_all(&item, some).assert_status(200);
         }
         let refused = wrong(&ads.targets_all(&item, &all[most - 1..]));
         assert_eq!(refused, [vec![], vec![too_many()]], "{kinds:?}");
-        ads.targets_all(&item, &all[most - 1..most]).is(200);
+        ads.targets_all(&item, &all[most - 1..most])
+            .assert_status(200);
         if kinds[0] == "CONTENT_PUBLISHER_USER" {
             assert_eq!(wrong(&ads.targets_all(&item, &all[most..])), [[too_many()]]);
         } else {
@@ -558,13 +569,13 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
             );
         }
         // What is there already takes no room.
-        ads.targets_all(&item, &all[..1]).is(200);
+        ads.targets_all(&item, &all[..1]).assert_status(200);
     }
     let event = |name: &str| {
-        let name = format!("{name}{}", fresh());
+        let name = format!("{name}{}", unique_number());
         let add = ["ads", "option", "add", "EVENT", &name, "--about", "SPORTS"];
-        let added = shared()
-            .cli(&[&add[..], &["--keyword", "bike"]].concat())
+        let added = shared_server()
+            .run_cli(&[&add[..], &["--keyword", "bike"]].concat())
             .json();
         added["value"].as_str().unwrap().to_owned()
     };
@@ -579,7 +590,7 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
             wrong(&ads.targets_all(&item, &[one, other])),
             [vec![], vec![too_many()]]
         );
-        ads.targets(&item, one).is(200);
+        ads.targets(&item, one).assert_status(200);
         is(&ads.targets(&item, other), 400, "INVALID", "targeting_type");
     }
 }
@@ -588,7 +599,7 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
 fn fifty_posts_are_promoted_together() {
     let ads = Advertiser::new();
     let posts: Vec<String> = (0..51)
-        .map(|number| ads.person.says(&format!("Post {number}")))
+        .map(|number| ads.person.publish_text(&format!("Post {number}")))
         .collect();
     let promote = |item: &str, count: usize| {
         let ids = posts[..count].join(",");
@@ -599,8 +610,11 @@ fn fifty_posts_are_promoted_together() {
     is(&promote(&item, 51), 400, "INVALID_PARAMETER", "post_ids");
     let line = [("line_item_ids", item.as_str())];
     assert_eq!(ads.get("/promoted_posts", &line)["data"], json!([]));
-    assert_eq!(promote(&item, 49).is(200)["total_count"], 49);
-    assert_eq!(promote(&ads.item(), 50).is(200)["total_count"], 50);
+    assert_eq!(promote(&item, 49).assert_status(200)["total_count"], 49);
+    assert_eq!(
+        promote(&ads.item(), 50).assert_status(200)["total_count"],
+        50
+    );
 }
 
 #[test]
@@ -622,9 +636,9 @@ fn a_scheduled_post_has_so_many_media_and_is_due_within_a_year() {
         };
         ads.send("POST", "/scheduled_posts", &[&usual[..], more].concat())
     };
-    schedule(1, &[]).is(200);
-    schedule(year - 1, &[]).is(200);
-    schedule(year, &[]).is(200);
+    schedule(1, &[]).assert_status(200);
+    schedule(year - 1, &[]).assert_status(200);
+    schedule(year, &[]).assert_status(200);
     for over in [year + 2, -1, 0] {
         is(
             &schedule(over, &[]),
@@ -651,7 +665,7 @@ fn a_scheduled_post_has_so_many_media_and_is_due_within_a_year() {
         ads.media("tweet_video", &mp4(film(162))),
     ];
     for fits in [&images[..3], &images[..4], &[one], &[&films[0]]] {
-        schedule(60, fits).is(200);
+        schedule(60, fits).assert_status(200);
     }
     for over in [
         &images[..5],
@@ -682,10 +696,10 @@ fn texts_and_lists_of_cards_have_bounds_of_their_own() {
             { "type": "DETAILS", "title": "Ride", "destination": site },
         ] });
         let path = format!("/12/accounts/{}/cards", ads.account);
-        ads.person.signed(Ask::post(path).json(&body))
+        ads.person.send_signed(TestRequest::post(path).json(&body))
     };
     for count in [2, 3, 5, 6] {
-        card(count).is(200);
+        card(count).assert_status(200);
     }
     for count in [0, 1, 7] {
         let answer = card(count);
@@ -710,7 +724,7 @@ fn texts_and_lists_of_cards_have_bounds_of_their_own() {
     };
     let long = |length| "é".repeat(length);
     for option in [long(19), long(20), format!("#{}", long(20))] {
-        ask(&option).is(200);
+        ask(&option).assert_status(200);
     }
     for option in [long(21), format!("#{}", long(21)), "#".to_owned()] {
         is(&ask(&option), 400, "INVALID_PARAMETER", "first_cta");
@@ -719,10 +733,10 @@ fn texts_and_lists_of_cards_have_bounds_of_their_own() {
 
 #[test]
 fn totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour() {
-    let server = Server::start(&["--rate-limits", "table"]);
-    let owner = server.person("owner");
+    let server = TestServer::start(&["--rate-limits", "table"]);
+    let owner = server.new_user("owner");
     let create = ["ads", "account", "create", "Own", "--user", &owner.username];
-    let account = server.cli(&create).json()["id"]
+    let account = server.run_cli(&create).json()["id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -737,15 +751,15 @@ fn totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour() {
     let total = [("with_total_count", "true")];
     for left in (0..200).rev() {
         let answer = list("campaigns", &total);
-        answer.is(200);
-        assert_eq!(answer.number("x-rate-limit-remaining"), left);
+        answer.assert_status(200);
+        assert_eq!(answer.header_number("x-rate-limit-remaining"), left);
     }
     let over = list("campaigns", &total);
     is(&over, 429, "TOO_MANY_REQUESTS", "");
-    assert!(over.number("x-rate-limit-reset") > 0);
+    assert!(over.header_number("x-rate-limit-reset") > 0);
     // What is asked without the total is not counted with it, nor is another list.
-    list("campaigns", &[]).is(200);
-    list("line_items", &total).is(200);
+    list("campaigns", &[]).assert_status(200);
+    list("line_items", &total).assert_status(200);
 }
 
 /// How a line of the specification is tested.

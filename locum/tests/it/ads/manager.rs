@@ -7,7 +7,7 @@ use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{Advertiser, send};
-use crate::harness::{Answer, Ask, encode, shared};
+use crate::harness::{TestRequest, TestResponse, percent_encode, shared_server};
 use crate::pages::browser::{Browser, hidden, posted};
 
 /// Somebody in front of the pages who has an account, and asks the interface too.
@@ -19,9 +19,9 @@ struct Manager {
 
 /// A browser in which a person of the test's is signed in.
 fn browser(username: &str) -> Browser<'static> {
-    let server = shared();
+    let server = shared_server();
     let set = ["user", "password", username, "--password", "a long secret"];
-    server.cli(&set).well();
+    server.run_cli(&set).assert_success();
     let mut browser = Browser::new(server);
     let answer = browser.sign_in(username, "a long secret", "/ads");
     assert_eq!(answer.header("location"), "/ads", "{}", answer.text());
@@ -37,7 +37,7 @@ impl Manager {
     }
 
     /// Sends the form of a page.
-    fn send(&mut self, form: &str, fields: &[(&str, &str)]) -> Answer {
+    fn send(&mut self, form: &str, fields: &[(&str, &str)]) -> TestResponse {
         let path = format!("{}{form}", self.home);
         let shown = self.browser.get(path.clone());
         assert_eq!(shown.status, 200, "{path}: {}", shown.text());
@@ -79,7 +79,7 @@ impl Manager {
 
 /// What stands beside a field as its error.
 #[track_caller]
-fn error_of(answer: &Answer, field: &str) -> String {
+fn error_of(answer: &TestResponse, field: &str) -> String {
     assert_eq!(answer.status, 400, "{}", answer.text());
     let text = answer.text();
     let id = format!("id=\"{field}-error\"");
@@ -101,7 +101,7 @@ fn what_pages_make_is_what_the_interface_answers() {
     assert_eq!(seen["name"], "Spring");
     assert_eq!(seen["daily_budget_amount_local_micro"], 20_000_000);
     let item = manager.item(&campaign);
-    let post = manager.ads.person.says("Look at this");
+    let post = manager.ads.person.publish_text("Look at this");
     let promote = format!("/line-items/{item}/promote");
     manager.make(&promote, &[("pick", &post), ("post_ids", "")]);
     let filter = [("line_item_ids", item.as_str())];
@@ -139,7 +139,7 @@ fn what_pages_make_is_what_the_interface_answers() {
     assert!(history.contains("Ads Manager") && history.contains("End time: nothing →"));
     // And the other way round.
     let rename = [("name", "Summer"), ("entity_status", "PAUSED")];
-    manager.ads.send("PUT", &one, &rename).is(200);
+    manager.ads.send("PUT", &one, &rename).assert_status(200);
     let list = manager.browser.get(manager.home.clone()).text();
     assert!(list.contains("Summer") && list.contains("Resume"), "{list}");
     let resume = format!("{}{one}/resume", manager.home);
@@ -224,14 +224,14 @@ fn what_is_refused_is_said_beside_its_field_and_nothing_is_stored() {
     manager
         .ads
         .send("DELETE", &format!("/campaigns/{campaign}"), &[])
-        .is(200);
+        .assert_status(200);
     let home = manager.home.clone();
     let csrf = hidden(
         &manager.browser.get("/settings/account").text(),
         "/settings/account/password",
     );
-    let pause = Ask::post(format!("{home}/campaigns/{campaign}/pause"))
-        .form(format!("csrf={}", encode(&csrf["csrf"])));
+    let pause = TestRequest::post(format!("{home}/campaigns/{campaign}/pause"))
+        .form(format!("csrf={}", percent_encode(&csrf["csrf"])));
     assert_eq!(manager.browser.send(pause).status, 404);
 }
 
@@ -240,7 +240,7 @@ fn pages_show_and_do_what_the_role_permits() {
     let mut manager = Manager::new();
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
-    let colleague = shared().person("colleague");
+    let colleague = shared_server().new_user("colleague");
     let mut other = browser(&colleague.username);
     let home = manager.home.clone();
     assert_eq!(other.get(home.clone()).status, 404, "no role, no account");
@@ -273,7 +273,7 @@ fn pages_show_and_do_what_the_role_permits() {
             &colleague.username,
             role,
         ];
-        shared().cli(&grant).well();
+        shared_server().run_cli(&grant).assert_success();
         let list = other.get(home.clone());
         assert_eq!(list.status, 200, "{role}");
         assert_eq!(list.text().contains("Spring"), reads, "{role}");
@@ -294,7 +294,8 @@ fn pages_show_and_do_what_the_role_permits() {
                 continue;
             }
             let path = format!("{one}/{act}");
-            let ask = Ask::post(path).form(format!("csrf={}", encode(&csrf["csrf"])));
+            let ask =
+                TestRequest::post(path).form(format!("csrf={}", percent_encode(&csrf["csrf"])));
             assert_eq!(other.send(ask).status, 403, "{role} {act}");
         }
         let people = other.get(format!("{home}/account")).text();
@@ -327,13 +328,13 @@ fn figures_on_pages_are_those_that_the_interface_answers() {
     let mut manager = Manager::new();
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
-    let post = manager.ads.person.says("Seen by many");
+    let post = manager.ads.person.publish_text("Seen by many");
     let promote = format!("/line-items/{item}/promote");
     manager.make(&promote, &[("pick", &post)]);
     let none = manager.browser.get(manager.home.clone()).text();
     assert!(none.contains("Cost per result") && none.contains("0.00 USD"));
     let simulate = ["ads", "simulate", &manager.ads.account, "--hours", "24"];
-    shared().cli(&simulate).well();
+    shared_server().run_cli(&simulate).assert_success();
     let hour = 3_600_000;
     let now = wall_time().ms() / hour * hour;
     let written = |ms: i64| ads::field_kind::format_time(Time::from_ms(ms));
@@ -349,7 +350,7 @@ fn figures_on_pages_are_those_that_the_interface_answers() {
             ("placement", "ALL_ON_TWITTER"),
         ];
         let path = format!("/12/stats/accounts/{}", manager.ads.account);
-        let answer = send(&manager.ads.person, "GET", &path, &params).is(200);
+        let answer = send(&manager.ads.person, "GET", &path, &params).assert_status(200);
         let metrics = answer["data"][0]["id_data"][0]["metrics"].clone();
         [
             "billed_charge_local_micro",

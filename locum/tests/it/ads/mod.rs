@@ -26,23 +26,25 @@ mod settings;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Ask, Person, Server, encode, shared};
+use crate::harness::{
+    TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server,
+};
 
 /// Someone with an advertising account, and something to pay with.
 pub(crate) struct Advertiser {
-    pub(crate) person: Person<'static>,
+    pub(crate) person: TestUser<'static>,
     pub(crate) account: String,
     pub(crate) instrument: String,
 }
 
 impl Advertiser {
     pub(crate) fn new() -> Self {
-        Self::on(shared())
+        Self::on(shared_server())
     }
 
     /// On another server than usual.
-    pub(crate) fn on(server: &'static Server) -> Self {
-        let person = server.person("advertiser");
+    pub(crate) fn on(server: &'static TestServer) -> Self {
+        let person = server.new_user("advertiser");
         let name = format!("Account of {}", person.username);
         let create = [
             "ads",
@@ -52,11 +54,11 @@ impl Advertiser {
             "--user",
             &person.username,
         ];
-        let account = server.cli(&create).json();
+        let account = server.run_cli(&create).json();
         let account = account["id"].as_str().unwrap().to_owned();
         let fund = ["ads", "account", "funding", &account, "--amount", "5000"];
         let fund = [&fund[..], &["--start", "2020-01-01T00:00:00Z"]].concat();
-        let instrument = server.cli(&fund).json();
+        let instrument = server.run_cli(&fund).json();
         let instrument = instrument["id"].as_str().unwrap().to_owned();
         Self {
             person,
@@ -66,19 +68,24 @@ impl Advertiser {
     }
 
     /// Sends a signed request below the account.
-    pub(crate) fn send(&self, method: &'static str, path: &str, params: &[(&str, &str)]) -> Answer {
+    pub(crate) fn send(
+        &self,
+        method: &'static str,
+        path: &str,
+        params: &[(&str, &str)],
+    ) -> TestResponse {
         let path = format!("/12/accounts/{}{path}", self.account);
         send(&self.person, method, &path, params)
     }
 
     pub(crate) fn get(&self, path: &str, params: &[(&str, &str)]) -> Value {
-        self.send("GET", path, params).is(200)
+        self.send("GET", path, params).assert_status(200)
     }
 
     /// Makes something; its id.
     #[track_caller]
     pub(crate) fn make(&self, path: &str, params: &[(&str, &str)]) -> String {
-        let made = self.send("POST", path, params).is(200);
+        let made = self.send("POST", path, params).assert_status(200);
         made["data"]["id"]
             .as_str()
             .unwrap_or_else(|| panic!("{made}"))
@@ -106,42 +113,42 @@ impl Advertiser {
         self.make("/line_items", &params)
     }
 
-    pub(crate) fn batch(&self, what: &str, items: &Value) -> Answer {
+    pub(crate) fn batch(&self, what: &str, items: &Value) -> TestResponse {
         let path = format!("/12/batch/accounts/{}/{what}", self.account);
-        self.person.signed(Ask::post(path).json(items))
+        self.person.send_signed(TestRequest::post(path).json(items))
     }
 }
 
 /// Sends a signed request with parameters in the query.
 pub(crate) fn send(
-    person: &Person<'_>,
+    person: &TestUser<'_>,
     method: &'static str,
     path: &str,
     params: &[(&str, &str)],
-) -> Answer {
+) -> TestResponse {
     let query: Vec<String> = params
         .iter()
-        .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
+        .map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)))
         .collect();
     let target = if query.is_empty() {
         path.to_owned()
     } else {
         format!("{path}?{}", query.join("&"))
     };
-    person.signed(Ask::new(method, target))
+    person.send_signed(TestRequest::new(method, target))
 }
 
 /// The refusal's first code, and the parameter or attribute that it is at.
 #[track_caller]
-pub(crate) fn refused(answer: &Answer, status: u16) -> (String, String) {
-    let body = answer.is(status);
+pub(crate) fn refused(answer: &TestResponse, status: u16) -> (String, String) {
+    let body = answer.assert_status(status);
     let first = &body["errors"][0];
     let at = first["parameter"].as_str().or(first["attribute"].as_str());
     let code = first["code"].as_str().unwrap_or_else(|| panic!("{body}"));
     (code.to_owned(), at.unwrap_or_default().to_owned())
 }
 
-fn is(answer: &Answer, status: u16, code: &str, at: &str) {
+fn is(answer: &TestResponse, status: u16, code: &str, at: &str) {
     assert_eq!(
         refused(answer, status),
         (code.to_owned(), at.to_owned()),
@@ -153,7 +160,7 @@ fn is(answer: &Answer, status: u16, code: &str, at: &str) {
 #[test]
 fn an_account_is_found_by_those_who_have_a_role_on_it() {
     let ads = Advertiser::new();
-    let list = send(&ads.person, "GET", "/12/accounts", &[]).is(200);
+    let list = send(&ads.person, "GET", "/12/accounts", &[]).assert_status(200);
     assert_eq!(list["data"][0]["id"], ads.account.as_str());
     assert_eq!(list["next_cursor"], Value::Null);
     assert_eq!(list["request"]["params"]["count"], 200);
@@ -168,7 +175,7 @@ fn an_account_is_found_by_those_who_have_a_role_on_it() {
     let own =
         json!({ "user_id": ads.person.id, "permissions": ["ACCOUNT_ADMIN", "POST_COMPOSER"] });
     assert_eq!(access["data"], own);
-    let other = shared().person("stranger");
+    let other = shared_server().new_user("stranger");
     let path = format!("/12/accounts/{}", ads.account);
     is(
         &send(&other, "GET", &path, &[]),
@@ -184,7 +191,7 @@ fn an_account_is_found_by_those_who_have_a_role_on_it() {
     );
     let renamed = ads
         .send("PUT", "", &[("name", "New"), ("industry_type", "RETAIL")])
-        .is(200);
+        .assert_status(200);
     assert_eq!(renamed["data"]["name"], "New");
     is(
         &ads.send("PUT", "", &[("industry_type", "x")]),
@@ -200,7 +207,7 @@ fn version_eleven_is_the_same_and_others_are_not_there() {
     let ads = Advertiser::new();
     let path = |version: &str| format!("/{version}/accounts/{}", ads.account);
     let answer = send(&ads.person, "GET", &path("11"), &[]);
-    answer.is(200);
+    answer.assert_status(200);
     assert_eq!(answer.header("x-current-api-version"), "12");
     assert!(!answer.header("x-api-warn").is_empty());
     assert_eq!(
@@ -224,21 +231,21 @@ fn version_eleven_is_the_same_and_others_are_not_there() {
         "ROUTE_NOT_FOUND",
         "",
     );
-    let unsigned = shared().send(Ask::get(path("12")));
+    let unsigned = shared_server().send(TestRequest::get(path("12")));
     is(&unsigned, 401, "UNAUTHORIZED_ACCESS", "");
-    let bearer = shared().send(Ask::get(path("12")).bearer(&ads.person.app.bearer));
+    let bearer = shared_server().send(TestRequest::get(path("12")).bearer(&ads.person.app.bearer));
     is(&bearer, 403, "UNAUTHORIZED_CLIENT_APPLICATION", "");
 }
 
 #[test]
 fn an_app_needs_the_entitlement_and_the_level_to_write() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
-    let person = Person::owner(server, &app);
-    send(&person, "GET", "/12/accounts", &[]).is(200);
+    let person = TestUser::app_owner(server, &app);
+    send(&person, "GET", "/12/accounts", &[]).assert_status(200);
     server
-        .cli(&["app", "access", &app.id, "--refuse", "ads"])
-        .well();
+        .run_cli(&["app", "access", &app.id, "--refuse", "ads"])
+        .assert_success();
     let refused = send(&person, "GET", "/12/accounts", &[]);
     is(&refused, 403, "UNAUTHORIZED_CLIENT_APPLICATION", "");
     // A name that comes several times is a list.
@@ -263,7 +270,7 @@ fn the_sandbox_is_a_world_of_its_own() {
         "METHOD_NOT_ALLOWED",
         "",
     );
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
+    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let id = made["data"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(made["data"][0]["name"], "Sandbox account");
     let path = format!("/12/accounts/{id}");
@@ -281,7 +288,7 @@ fn the_sandbox_is_a_world_of_its_own() {
             params,
         )
     };
-    inside("GET", "", &[]).is(200);
+    inside("GET", "", &[]).assert_status(200);
     let own = format!("/ads-sandbox/12/accounts/{}", ads.account);
     is(
         &send(&ads.person, "GET", &own, &[]),
@@ -294,37 +301,38 @@ fn the_sandbox_is_a_world_of_its_own() {
         "/features",
         &[("feature_keys", "AGE_TARGETING,DR_TAP")],
     )
-    .is(200);
+    .assert_status(200);
     assert_eq!(all["data"].as_array().unwrap().len(), 8, "{all}");
-    let all = inside("DELETE", "/features", &[("feature_keys", "AGE_TARGETING")]).is(200);
+    let all =
+        inside("DELETE", "/features", &[("feature_keys", "AGE_TARGETING")]).assert_status(200);
     assert_eq!(all["data"].as_array().unwrap().len(), 7);
     let some = inside(
         "GET",
         "/features",
         &[("feature_keys", "DR_TAP,AGE_TARGETING")],
     )
-    .is(200);
+    .assert_status(200);
     assert_eq!(some["data"], json!(["DR_TAP"]));
     let funding = [
         ("currency", "EUR"),
         ("type", "CREDIT_LINE"),
         ("start_time", "2026-01-01"),
     ];
-    let funded = inside("POST", "/funding_instruments", &funding).is(200);
+    let funded = inside("POST", "/funding_instruments", &funding).assert_status(200);
     assert_eq!(funded["data"]["able_to_fund"], true);
     let one = format!(
         "/funding_instruments/{}",
         funded["data"]["id"].as_str().unwrap()
     );
-    let gone = inside("DELETE", &one, &[]).is(200);
+    let gone = inside("DELETE", &one, &[]).assert_status(200);
     assert_eq!(gone["data"]["reasons_not_able_to_fund"], json!(["DELETED"]));
-    inside("DELETE", "", &[]).is(200);
+    inside("DELETE", "", &[]).assert_status(200);
     is(
         &inside("GET", "", &[]),
         403,
         "ACCOUNT_NOT_FOUND",
         "account_id",
     );
-    let seen = inside("GET", "", &[("with_deleted", "true")]).is(200);
+    let seen = inside("GET", "", &[("with_deleted", "true")]).assert_status(200);
     assert_eq!(seen["data"]["deleted"], true);
 }

@@ -1,25 +1,25 @@
 //! How often who may do what, and with which tokens.
 
-use crate::harness::{Answer, Ask, Person, Server, shared};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, shared_server};
 
 use super::{Advertiser, is, send};
 
 /// What an answer says is left: for the user, and for the account.
-fn left(answer: &Answer) -> (i64, i64) {
-    answer.is(200);
+fn left(answer: &TestResponse) -> (i64, i64) {
+    answer.assert_status(200);
     (
-        answer.number("x-rate-limit-remaining"),
-        answer.number("x-account-rate-limit-remaining"),
+        answer.header_number("x-rate-limit-remaining"),
+        answer.header_number("x-account-rate-limit-remaining"),
     )
 }
 
 #[test]
 fn calls_are_counted_for_the_account_and_for_the_user() {
-    let server = Server::start(&["--rate-limits", "table"]);
-    let (owner, colleague) = (server.person("owner"), server.person("colleague"));
-    let stranger = server.person("stranger");
+    let server = TestServer::start(&["--rate-limits", "table"]);
+    let (owner, colleague) = (server.new_user("owner"), server.new_user("colleague"));
+    let stranger = server.new_user("stranger");
     let create = ["ads", "account", "create", "Own", "--user", &owner.username];
-    let account = server.cli(&create).json()["id"]
+    let account = server.run_cli(&create).json()["id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -31,15 +31,18 @@ fn calls_are_counted_for_the_account_and_for_the_user() {
         &colleague.username,
         "AD_MANAGER",
     ];
-    server.cli(&role).well();
+    server.run_cli(&role).assert_success();
     let fund = ["ads", "account", "funding", &account, "--amount", "5000"];
     let fund = [&fund[..], &["--start", "2020-01-01T00:00:00Z"]].concat();
-    let instrument = server.cli(&fund).json()["id"].as_str().unwrap().to_owned();
+    let instrument = server.run_cli(&fund).json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let path = format!("/12/accounts/{account}/campaigns");
-    let list = |person: &Person<'_>| send(person, "GET", &path, &[]);
+    let list = |person: &TestUser<'_>| send(person, "GET", &path, &[]);
     let first = list(&owner);
-    assert_eq!(first.number("x-account-rate-limit-limit"), 10_000);
-    assert!(first.number("x-account-rate-limit-reset") > 0);
+    assert_eq!(first.header_number("x-account-rate-limit-limit"), 10_000);
+    assert!(first.header_number("x-account-rate-limit-reset") > 0);
     assert_eq!(left(&first), (9_999, 9_999));
     assert_eq!(left(&list(&colleague)), (9_999, 9_998));
     // Whoever has nothing to do with the account takes nothing from it.
@@ -53,7 +56,7 @@ fn calls_are_counted_for_the_account_and_for_the_user() {
     assert_eq!(left(&list(&colleague)), (9_998, 9_995));
     let other = format!("/12/accounts/{account}/promotable_users");
     let other = send(&owner, "GET", &other, &[]);
-    assert_eq!(other.number("x-account-rate-limit-limit"), 2_000);
+    assert_eq!(other.header_number("x-account-rate-limit-limit"), 2_000);
     assert_eq!(left(&other), (1_999, 1_999));
 
     // All changes of a user are counted together, and for no account.
@@ -63,15 +66,18 @@ fn calls_are_counted_for_the_account_and_for_the_user() {
         ("daily_budget_amount_local_micro", "1000000"),
     ];
     let made = send(&owner, "POST", &path, &params);
-    let id = made.is(200)["data"]["id"].as_str().unwrap().to_owned();
-    assert_eq!(made.number("x-rate-limit-limit"), 450);
-    assert_eq!(made.number("x-rate-limit-remaining"), 449);
+    let id = made.assert_status(200)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(made.header_number("x-rate-limit-limit"), 450);
+    assert_eq!(made.header_number("x-rate-limit-remaining"), 449);
     assert_eq!(made.header("x-account-rate-limit-limit"), "");
     let gone = send(&owner, "DELETE", &format!("{path}/{id}"), &[]);
-    assert_eq!(gone.number("x-rate-limit-remaining"), 448);
+    assert_eq!(gone.header_number("x-rate-limit-remaining"), 448);
     let total = [("with_total_count", "true")];
     let total = send(&owner, "GET", &path, &total);
-    assert_eq!(total.number("x-rate-limit-remaining"), 199);
+    assert_eq!(total.header_number("x-rate-limit-remaining"), 199);
 }
 
 #[test]
@@ -79,17 +85,17 @@ fn a_token_does_what_its_scopes_are_for() {
     let ads = Advertiser::new();
     let path = format!("/12/accounts/{}", ads.account);
     let with = |scopes: &str, method: &'static str| {
-        let token = ads.person.token(&["--scopes", scopes]);
+        let token = ads.person.new_token(&["--scopes", scopes]);
         let target = if method == "GET" {
             path.clone()
         } else {
             format!("{path}?name=Renamed")
         };
-        shared().send(Ask::new(method, target).bearer(&token))
+        shared_server().send(TestRequest::new(method, target).bearer(&token))
     };
-    with("ads.read", "GET").is(200);
-    with("ads.write", "PUT").is(200);
-    with("ads.read ads.write", "PUT").is(200);
+    with("ads.read", "GET").assert_status(200);
+    with("ads.write", "PUT").assert_status(200);
+    with("ads.read ads.write", "PUT").assert_status(200);
     for (scopes, method) in [
         ("ads.read", "PUT"),
         ("ads.write", "GET"),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, App, Ask, Person, shared};
+use crate::harness::{TestApp, TestRequest, TestResponse, TestUser, shared_server};
 use crate::media::{at_once, samples};
 use crate::pages::browser::Browser;
 
@@ -12,7 +12,7 @@ fn ids(page: &Value) -> Vec<&str> {
     data.map(|one| one["id_str"].as_str().unwrap()).collect()
 }
 
-fn publish(ads: &Advertiser, params: &[(&str, &str)]) -> Answer {
+fn publish(ads: &Advertiser, params: &[(&str, &str)]) -> TestResponse {
     let usual = [("as_user_id", ads.person.id.as_str())];
     let kept = usual
         .iter()
@@ -33,14 +33,14 @@ fn minute(ahead: i64) -> String {
 fn a_post_is_published_at_once_and_listed_with_its_name() {
     let ads = Advertiser::new();
     let me = ads.person.id.as_str();
-    let follower = shared().person("follower");
-    follower.follows(&[&ads.person]);
+    let follower = shared_server().new_user("follower");
+    follower.import_follows(&[&ads.person]);
     let params = [
         ("text", "Spring & ride opens https://bikes.example/#spring"),
         ("name", "Spring opening"),
         ("conversation_settings", "FOLLOWING"),
     ];
-    let made = publish(&ads, &params).is(200);
+    let made = publish(&ads, &params).assert_status(200);
     let post = id(&made);
     let data = &made["data"];
     assert_eq!(data["user"]["id_str"], me);
@@ -77,7 +77,7 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
         me.parse::<i64>().unwrap()
     );
     // It is a real one, which is in no timeline.
-    let seen = follower.sees(&post, "reply_settings,text");
+    let seen = follower.fetch_post(&post, "reply_settings,text");
     assert_eq!(seen["reply_settings"], "following");
     for path in [
         format!("/2/users/{me}/posts"),
@@ -88,30 +88,33 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
         } else {
             &follower
         };
-        assert_eq!(reader.get(path).is(200)["meta"]["result_count"], 0);
+        assert_eq!(
+            reader.get(path).assert_status(200)["meta"]["result_count"],
+            0
+        );
     }
     let whole = [
         ("text", "Second"),
         ("post_mode", "extended"),
         ("trim_user", "true"),
     ];
-    let made = publish(&ads, &whole).is(200);
+    let made = publish(&ads, &whole).assert_status(200);
     let second = id(&made);
     assert_eq!(made["data"]["full_text"], "Second");
     assert_eq!(
         made["data"]["user"],
         json!({ "id": me.parse::<i64>().unwrap(), "id_str": me })
     );
-    let organic = publish(&ads, &[("text", "For all"), ("nullcast", "false")]).is(200);
+    let organic = publish(&ads, &[("text", "For all"), ("nullcast", "false")]).assert_status(200);
     let organic = id(&organic);
     let home = format!("/2/users/{}/timelines/reverse_chronological", follower.id);
     assert_eq!(
-        follower.get(home).is(200)["data"][0]["id"],
+        follower.get(home).assert_status(200)["data"][0]["id"],
         organic.as_str()
     );
-    let own = ads.person.says("Through the platform");
+    let own = ads.person.publish_text("Through the platform");
     let reply = json!({ "text": "Answered", "reply": { "in_reply_to_post_id": own } });
-    let reply = ads.person.publish(&reply).is(201)["data"]["id"].clone();
+    let reply = ads.person.create_post(&reply).assert_status(201)["data"]["id"].clone();
     let reply = reply.as_str().unwrap();
 
     let list = |params: &[(&str, &str)]| {
@@ -168,13 +171,16 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
 
     // Names come, change and go.
     let path = format!("/posts/{second}/name");
-    let named = ads.send("PUT", &path, &[("name", "Spring, again")]).is(200);
+    let named = ads
+        .send("PUT", &path, &[("name", "Spring, again")])
+        .assert_status(200);
     assert_eq!(named["data"]["name"], "Spring, again");
     assert_eq!(ids(&list(&[("name", "SPRING")])), [second.as_str(), &post]);
-    let unnamed = ads.send("PUT", &path, &[("name", "")]).is(200);
+    let unnamed = ads.send("PUT", &path, &[("name", "")]).assert_status(200);
     assert_eq!(unnamed["data"]["name"], Value::Null);
     assert_eq!(ids(&list(&[("name", "SPRING")])), [post.as_str()]);
-    ads.send("PUT", &path, &[("name", &"n".repeat(80))]).is(200);
+    ads.send("PUT", &path, &[("name", &"n".repeat(80))])
+        .assert_status(200);
     let long = ads.send("PUT", &path, &[("name", &"n".repeat(81))]);
     is(&long, 400, "INVALID_PARAMETER", "name");
     for (id, status, code) in [
@@ -189,7 +195,9 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
             "tweet_id",
         );
     }
-    ads.person.delete(format!("/2/posts/{second}")).is(200);
+    ads.person
+        .delete(format!("/2/posts/{second}"))
+        .assert_status(200);
     is(
         &ads.send("PUT", &path, &[]),
         404,
@@ -200,7 +208,8 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     // What is published with a name later keeps it, and can be promoted.
     let item = ads.line_item(&ads.campaign());
     let params = [("line_item_id", item.as_str()), ("post_ids", &post)];
-    ads.send("POST", "/promoted_posts", &params).is(200);
+    ads.send("POST", "/promoted_posts", &params)
+        .assert_status(200);
 }
 
 #[test]
@@ -237,7 +246,7 @@ fn what_is_wrong_with_a_post_is_refused() {
         "INVALID_PARAMETER",
         "post_type",
     );
-    with(&[("post_ids", &many(200)), ("count", "1000")]).is(200);
+    with(&[("post_ids", &many(200)), ("count", "1000")]).assert_status(200);
 
     let text = |length: usize| "a".repeat(length);
     is(&publish(&ads, &[]), 400, "TWEET_CANNOT_BE_BLANK", "text");
@@ -247,7 +256,7 @@ fn what_is_wrong_with_a_post_is_refused() {
         "TWEET_CANNOT_BE_BLANK",
         "text",
     );
-    publish(&ads, &[("text", &text(280))]).is(200);
+    publish(&ads, &[("text", &text(280))]).assert_status(200);
     let (below, above) = (text(280), text(281));
     is(
         &publish(&ads, &[("text", &above)]),
@@ -295,16 +304,18 @@ fn what_is_wrong_with_a_post_is_refused() {
     assert_eq!(ids(&page).len(), 1, "nothing else was published");
 
     // Who may.
-    let role = |person: &Person<'_>, more: &[&str]| {
+    let role = |person: &TestUser<'_>, more: &[&str]| {
         let role = ["ads", "account", "role", &ads.account, &person.username];
-        shared().cli(&[&role[..], more].concat()).well();
+        shared_server()
+            .run_cli(&[&role[..], more].concat())
+            .assert_success();
     };
-    let ask = |person: &Person<'_>, method, path: &str, params: &[(&str, &str)]| {
+    let ask = |person: &TestUser<'_>, method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/12/accounts/{}{path}", ads.account);
         send(person, method, &path, params)
     };
     let [creative, analyst, organic, stranger] =
-        ["creative", "analyst", "organic", "stranger"].map(|name| shared().person(name));
+        ["creative", "analyst", "organic", "stranger"].map(|name| shared_server().new_user(name));
     role(&creative, &["CREATIVE_MANAGER"]);
     role(&analyst, &["CAMPAIGN_ANALYST"]);
     role(&organic, &["ANALYST"]);
@@ -318,9 +329,9 @@ fn what_is_wrong_with_a_post_is_refused() {
         (&organic, 403, 403),
         (&stranger, 403, 403),
     ] {
-        ask(person, "GET", "/posts", &published).is(reads);
-        ask(person, "GET", "/post_previews", &some).is(reads);
-        ask(person, "POST", "/post", &new).is(writes);
+        ask(person, "GET", "/posts", &published).assert_status(reads);
+        ask(person, "GET", "/post_previews", &some).assert_status(reads);
+        ask(person, "POST", "/post", &new).assert_status(writes);
     }
     is(
         &ask(&analyst, "PUT", "/posts/1/name", &[]),
@@ -329,7 +340,7 @@ fn what_is_wrong_with_a_post_is_refused() {
         "",
     );
     role(&creative, &["CREATIVE_MANAGER", "--composer"]);
-    ask(&creative, "POST", "/post", &new).is(200);
+    ask(&creative, "POST", "/post", &new).assert_status(200);
     let open = [&new[..1], &[("text", "For all"), ("nullcast", "false")]].concat();
     let open = ask(&creative, "POST", "/post", &open);
     is(&open, 403, "ACTION_NOT_ALLOWED", "nullcast");
@@ -338,7 +349,7 @@ fn what_is_wrong_with_a_post_is_refused() {
 #[test]
 fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     let ads = Advertiser::new();
-    let key = at_once(&ads.person, "tweet_image", &samples::png(64, 36)).is(200);
+    let key = at_once(&ads.person, "tweet_image", &samples::png(64, 36)).assert_status(200);
     let key = key["data"]["media_key"].as_str().unwrap().to_owned();
     let draft = [
         ("text", "A <b>draft</b>"),
@@ -386,7 +397,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     assert!(seen.get("data").is_none());
 
     // Pages: of those that are there, for whoever has the address.
-    let post = publish(&ads, &[("text", "Out")]).is(200);
+    let post = publish(&ads, &[("text", "Out")]).assert_status(200);
     let post = id(&post);
     let previews = |kind: &str, ids: &str| {
         let params = [("tweet_type", kind), ("tweet_ids", ids)];
@@ -412,9 +423,9 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
         .next()
         .unwrap();
     let path = format!("/preview/{}", url.split("/preview/").nth(1).unwrap());
-    let look = |path: &str| shared().send(Ask::get(path));
+    let look = |path: &str| shared_server().send(TestRequest::get(path));
     let page = look(&path);
-    let html = page.is_page(200);
+    let html = page.assert_page(200);
     assert!(
         html.contains("A &#60;b&#62;draft") || html.contains("A &lt;b&gt;draft"),
         "{html}"
@@ -433,16 +444,16 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     // The addresses that the app says are its own may frame it, and no others.
     let addresses = ["--callback", "https://tool.example:8443/done", "--website"];
     let addresses = [&addresses[..], &["https://bikes.example/about"]].concat();
-    let made = crate::pages::browser::app(shared(), &addresses);
-    let app = App::made(&shared().app().owner, &made);
-    let person = Person::of(shared(), &app, me, &ads.person.username);
+    let made = crate::pages::browser::app(shared_server(), &addresses);
+    let app = TestApp::from_command_output(&shared_server().default_app().owner, &made);
+    let person = TestUser::with_new_token(shared_server(), &app, me, &ads.person.username);
     let own = send(
         &person,
         "GET",
         &format!("/12/accounts/{}/post_previews", ads.account),
         &[("post_type", "PUBLISHED"), ("post_ids", &post)],
     )
-    .is(200);
+    .assert_status(200);
     let own = own["data"][0]["preview"].as_str().unwrap().to_owned();
     let own = own
         .split("src='")
@@ -453,7 +464,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
         .unwrap();
     let own = format!("/preview/{}", own.split("/preview/").nth(1).unwrap());
     let framed = look(&own);
-    assert!(framed.is_page(200).contains("Out"));
+    assert!(framed.assert_page(200).contains("Out"));
     let policy = framed.header("content-security-policy");
     let those = "frame-ancestors 'self' https://bikes.example https://tool.example:8443;";
     assert!(policy.contains(those), "{policy}");
@@ -471,7 +482,10 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     }
     // The caller is told where to see a draft.
     let told = ads.send("POST", &format!("/draft_posts/preview/{draft}"), &[]);
-    let told = told.is(200)["data"]["message"].as_str().unwrap().to_owned();
+    let told = told.assert_status(200)["data"]["message"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(told.starts_with(&format!("See @{}'s notifications", ads.person.username)));
     for (id, status, code) in [
         ("1", 404, "NOT_FOUND"),
@@ -487,22 +501,26 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     }
     let name = ads.person.username.as_str();
     let set = ["user", "password", name, "--password", "a long secret"];
-    shared().cli(&set).well();
-    let mut browser = Browser::new(shared());
+    shared_server().run_cli(&set).assert_success();
+    let mut browser = Browser::new(shared_server());
     browser.sign_in(name, "a long secret", "/notifications");
-    let list = browser.send(Ask::get("/notifications")).is_page(200);
+    let list = browser
+        .send(TestRequest::get("/notifications"))
+        .assert_page(200);
     let link = list.split("href=\"/preview/").nth(1).expect(&list);
     let link = format!(
         "/preview/{}",
         link.split('"').next().unwrap().replace("&amp;", "&")
     );
-    assert!(look(&link).is_page(200).contains("draft"));
-    let (mut other, _) = Browser::of_someone(shared());
-    let theirs = other.send(Ask::get("/notifications")).is_page(200);
+    assert!(look(&link).assert_page(200).contains("draft"));
+    let (mut other, _) = Browser::of_someone(shared_server());
+    let theirs = other
+        .send(TestRequest::get("/notifications"))
+        .assert_page(200);
     assert!(!theirs.contains("/preview/"), "{theirs}");
     // What is gone is gone from its page too.
     ads.send("DELETE", &format!("/draft_posts/{draft}"), &[])
-        .is(200);
+        .assert_status(200);
     assert_eq!(look(&path).status, 404);
     let few = |count: usize| {
         let all: Vec<String> = (1..=count).map(|n| n.to_string()).collect();
@@ -513,7 +531,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
             &[("post_type", "DRAFT"), ("post_ids", &ids)],
         )
     };
-    few(200).is(200);
+    few(200).assert_status(200);
     is(&few(201), 400, "INVALID_PARAMETER", "post_ids");
     let none = ads.send("GET", "/post_previews", &[("post_type", "DRAFT")]);
     is(&none, 400, "MISSING_PARAMETER", "post_ids");
@@ -524,7 +542,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
 #[test]
 fn what_is_published_in_the_sandbox_is_seen_there_only() {
     let ads = Advertiser::new();
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
+    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let account = made["data"][0]["id"].as_str().unwrap();
     let inside = |method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/ads-sandbox/12/accounts/{account}{path}");
@@ -532,18 +550,18 @@ fn what_is_published_in_the_sandbox_is_seen_there_only() {
     };
     let me = ads.person.id.as_str();
     let params = [("as_user_id", me), ("text", "Tried out"), ("name", "Trial")];
-    let made = inside("POST", "/post", &params).is(200);
+    let made = inside("POST", "/post", &params).assert_status(200);
     let post = id(&made);
     assert_eq!(made["data"]["text"], "Tried out");
     let list = |more: &[(&str, &str)]| {
         let all = [&[("post_type", "PUBLISHED")], more].concat();
-        inside("GET", "/posts", &all).is(200)
+        inside("GET", "/posts", &all).assert_status(200)
     };
     assert_eq!(ids(&list(&[])), [post.as_str()]);
     assert_eq!(ids(&list(&[("name", "tri")])), [post.as_str()]);
     assert!(ids(&list(&[("timeline_type", "ORGANIC")])).is_empty());
     let named = inside("PUT", &format!("/posts/{post}/name"), &[("name", "Other")]);
-    assert_eq!(named.is(200)["data"]["name"], "Other");
+    assert_eq!(named.assert_status(200)["data"]["name"], "Other");
     let seen = ads.person.get(format!("/2/posts/{post}")).json();
     assert!(seen.get("data").is_none(), "{seen}");
     let outside = ads.get(
@@ -556,5 +574,8 @@ fn what_is_published_in_the_sandbox_is_seen_there_only() {
         "/post_previews",
         &[("post_type", "PUBLISHED"), ("post_ids", &post)],
     );
-    assert_eq!(shown.is(200)["data"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        shown.assert_status(200)["data"].as_array().unwrap().len(),
+        1
+    );
 }

@@ -3,37 +3,37 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, refused, send};
-use crate::harness::{Ask, Person, Server, for_the_test, until};
+use crate::harness::{TestRequest, TestServer, TestUser, keep_for_test, wait_until};
 use crate::pages::browser::Browser;
 
 /// A server of these tests' own: what others promote would be served beside it.
-fn market() -> &'static Server {
+fn market() -> &'static TestServer {
     thread_local! {
-        static MARKET: &'static Server = for_the_test(Server::start(&[]));
+        static MARKET: &'static TestServer = keep_for_test(TestServer::start(&[]));
     }
     MARKET.with(|server| *server)
 }
 
-fn person(name: &str) -> Person<'static> {
-    market().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    market().new_user(name)
 }
 
 /// Lets an account promote somebody's posts.
-fn agrees(ads: &Advertiser, who: &Person<'_>) {
+fn agrees(ads: &Advertiser, who: &TestUser<'_>) {
     let promote = ["ads", "account", "promote", &ads.account, &who.username];
-    let shown = market().cli(&promote).json();
+    let shown = market().run_cli(&promote).json();
     let users = shown["promotable_users"].as_array().unwrap();
     let own = users.iter().filter(|one| one["type"] == "REPOSTS_ONLY");
     assert!(own.count() >= 1, "{shown}");
 }
 
-fn promote(ads: &Advertiser, item: &str, posts: &str) -> crate::harness::Answer {
+fn promote(ads: &Advertiser, item: &str, posts: &str) -> crate::harness::TestResponse {
     let params = [("line_item_id", item), ("post_ids", posts)];
     ads.send("POST", "/promoted_posts", &params)
 }
 
 fn promoted(ads: &Advertiser, item: &str, post: &str) -> (String, String) {
-    let made = promote(ads, item, post).is(200);
+    let made = promote(ads, item, post).assert_status(200);
     let made = &made["data"][0];
     let text = |name: &str| made[name].as_str().unwrap().to_owned();
     (text("id"), text("post_id"))
@@ -46,17 +46,17 @@ fn ids(page: &Value) -> Vec<String> {
         .collect()
 }
 
-fn count(reader: &Person<'_>, post: &str) -> Value {
-    reader.sees(post, "public_metrics")["public_metrics"]["repost_count"].clone()
+fn count(reader: &TestUser<'_>, post: &str) -> Value {
+    reader.fetch_post(post, "public_metrics")["public_metrics"]["repost_count"].clone()
 }
 
 /// What a network is told to show to somebody.
-fn shown(app: &crate::harness::App, viewer: &Person<'_>) -> Value {
+fn shown(app: &crate::harness::TestApp, viewer: &TestUser<'_>) -> Value {
     let body = json!({
         "viewer": { "user_id": viewer.id }, "placement": "TWITTER_TIMELINE", "slots": 1
     });
-    let ask = Ask::post("/ads-serve/1/request").json(&body);
-    market().send(ask.bearer(&app.bearer)).is(200)["data"].clone()
+    let ask = TestRequest::post("/ads-serve/1/request").json(&body);
+    market().send(ask.bearer(&app.bearer)).assert_status(200)["data"].clone()
 }
 
 fn likes(ads: &Advertiser, promoted: &str) -> i64 {
@@ -76,7 +76,7 @@ fn likes(ads: &Advertiser, promoted: &str) -> i64 {
         ("metric_groups", "ENGAGEMENT"),
         ("placement", "ALL_ON_TWITTER"),
     ];
-    let stats = send(&ads.person, "GET", &path, &params).is(200);
+    let stats = send(&ads.person, "GET", &path, &params).assert_status(200);
     let all = &stats["data"][0]["id_data"][0]["metrics"]["likes"];
     all.as_array().map_or(0, |all| all[0].as_i64().unwrap())
 }
@@ -85,9 +85,9 @@ fn likes(ads: &Advertiser, promoted: &str) -> i64 {
 fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     let ads = Advertiser::on(market());
     let [author, stranger, follower] = ["author", "stranger", "follower"].map(person);
-    follower.follows(&[&ads.person]);
+    follower.import_follows(&[&ads.person]);
     let item = ads.line_item(&ads.campaign());
-    let post = author.says("I ride here every day");
+    let post = author.publish_text("I ride here every day");
     is(
         &promote(&ads, &item, &post),
         400,
@@ -104,32 +104,38 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
         "--password",
         "a long secret",
     ];
-    market().cli(&set).well();
+    market().run_cli(&set).assert_success();
     let mut browser = Browser::new(market());
     browser.sign_in(&author.username, "a long secret", "/notifications");
-    let told = browser.send(Ask::get("/notifications")).is_page(200);
+    let told = browser
+        .send(TestRequest::get("/notifications"))
+        .assert_page(200);
     let about = format!("promote posts of your account @{}", author.username);
     assert_eq!(told.matches(&about).count(), 1, "{told}");
     // Both lists of reposts know the one that everyone sees, and that one only.
     let me = &ads.person;
     let reposts = format!("/2/users/{}/reposts", me.id);
     me.post(reposts.clone(), &json!({ "tweet_id": post }))
-        .is(200);
+        .assert_status(200);
     let (id, repost) = promoted(&ads, &item, &post);
     assert_ne!(repost, post);
-    let seen = follower.sees(&repost, "referenced_posts,author_id");
+    let seen = follower.fetch_post(&repost, "referenced_posts,author_id");
     assert_eq!(seen["author_id"], me.id.as_str());
     assert_eq!(
         seen["referenced_posts"],
         json!([{ "type": "retweeted", "id": post }])
     );
     assert_eq!(count(me, &post), 1);
-    let by = author.get(format!("/2/tweets/{post}/retweeted_by")).is(200);
+    let by = author
+        .get(format!("/2/tweets/{post}/retweeted_by"))
+        .assert_status(200);
     assert_eq!(ids(&by), std::slice::from_ref(&me.id));
     // It is in no timeline, and goes on when the other one is taken back.
-    me.delete(format!("{reposts}/{post}")).is(200);
+    me.delete(format!("{reposts}/{post}")).assert_status(200);
     assert_eq!(count(me, &post), 0);
-    let by = author.get(format!("/2/tweets/{post}/retweeted_by")).is(200);
+    let by = author
+        .get(format!("/2/tweets/{post}/retweeted_by"))
+        .assert_status(200);
     assert!(ids(&by).is_empty(), "{by}");
     for path in [
         format!("/2/users/{}/posts", me.id),
@@ -140,26 +146,26 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
         } else {
             &follower
         };
-        let page = reader.get(path).is(200);
+        let page = reader.get(path).assert_status(200);
         assert!(!ids(&page).contains(&repost), "{page}");
     }
     // The same again is the same; what was deleted comes back.
     assert_eq!(promoted(&ads, &item, &post), (id.clone(), repost.clone()));
     assert_eq!(promoted(&ads, &item, &repost), (id.clone(), repost.clone()));
     let path = format!("/promoted_posts/{id}");
-    ads.send("DELETE", &path, &[]).is(200);
+    ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(promoted(&ads, &item, &post), (id.clone(), repost.clone()));
     // Another line item shows the same repost.
     let other = ads.line_item(&ads.campaign());
     assert_eq!(promoted(&ads, &other, &post).1, repost);
 
     // All of them or none: a post that is refused leaves no repost behind.
-    let second = author.says("And there");
-    let foreign = stranger.says("Not for you");
+    let second = author.publish_text("And there");
+    let foreign = stranger.publish_text("Not for you");
     let both = format!("{second},{foreign}");
-    let posts = |who: &Person<'_>| {
+    let posts = |who: &TestUser<'_>| {
         let path = format!("/2/users/{}?user.fields=public_metrics", who.id);
-        who.get(path).is(200)["data"]["public_metrics"]["tweet_count"].clone()
+        who.get(path).assert_status(200)["data"]["public_metrics"]["tweet_count"].clone()
     };
     let before = posts(me);
     is(
@@ -171,8 +177,10 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     assert_eq!(posts(me), before);
     // A repost of somebody who did not agree is nothing to promote.
     me.post(reposts.clone(), &json!({ "tweet_id": foreign }))
-        .is(200);
-    let page = me.get(format!("/2/users/{}/posts", me.id)).is(200);
+        .assert_status(200);
+    let page = me
+        .get(format!("/2/users/{}/posts", me.id))
+        .assert_status(200);
     let own = ids(&page).first().unwrap().clone();
     is(
         &promote(&ads, &item, &own),
@@ -181,44 +189,50 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
         "post_ids",
     );
     for (act, undo) in [("protect", "unprotect"), ("suspend", "restore")] {
-        market().cli(&["user", act, &author.id]).well();
+        market()
+            .run_cli(&["user", act, &author.id])
+            .assert_success();
         is(
             &promote(&ads, &item, &second),
             400,
             "INVALID_TWEET",
             "post_ids",
         );
-        market().cli(&["user", undo, &author.id]).well();
+        market()
+            .run_cli(&["user", undo, &author.id])
+            .assert_success();
     }
-    author.delete(format!("/2/tweets/{second}")).is(200);
+    author
+        .delete(format!("/2/tweets/{second}"))
+        .assert_status(200);
     let gone = refused(&promote(&ads, &item, &second), 404);
     assert_eq!(gone, ("TWEET_NOT_FOUND".to_owned(), "post_ids".to_owned()));
 
     // What is shown is the post; what is done with it counts for what promotes it.
     let app = market().new_app("self-serve");
     let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
-    market().cli(&allow).well();
+    market().run_cli(&allow).assert_success();
     let fan = person("fan");
     let won = shown(&app, &fan);
     assert_eq!(won[0]["post_id"], post.as_str(), "{won}");
     let by = won[0]["promoted_post_id"].as_str().unwrap().to_owned();
     let token = &won[0]["impression_token"];
     let events = json!({ "events": [{ "impression_token": token, "kind": "impression" }] });
-    let ask = Ask::post("/ads-serve/1/events").json(&events);
-    market().send(ask.bearer(&app.bearer)).is(200);
+    let ask = TestRequest::post("/ads-serve/1/events").json(&events);
+    market().send(ask.bearer(&app.bearer)).assert_status(200);
     // Whoever likes the repost likes the post.
     let like = json!({ "tweet_id": repost });
     fan.post(format!("/2/users/{}/likes", fan.id), &like)
-        .is(200);
-    until("the like is counted", || likes(&ads, &by) == 1);
-    let liked = fan.sees(&post, "public_metrics");
+        .assert_status(200);
+    wait_until("the like is counted", || likes(&ads, &by) == 1);
+    let liked = fan.fetch_post(&post, "public_metrics");
     assert_eq!(liked["public_metrics"]["like_count"], 1);
 }
 
 /// Why a campaign cannot be served, beside what does not matter here.
-fn reasons(ads: &Advertiser, by: &Person<'_>, campaign: &str) -> Vec<String> {
+fn reasons(ads: &Advertiser, by: &TestUser<'_>, campaign: &str) -> Vec<String> {
     let path = format!("/12/accounts/{}/campaigns/{campaign}", ads.account);
-    let shown = send(by, "GET", &path, &[]).is(200);
+    let shown = send(by, "GET", &path, &[]).assert_status(200);
     let all = shown["data"]["reasons_not_servable"].as_array().unwrap();
     assert_eq!(
         shown["data"]["servable"],
@@ -238,19 +252,19 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
     let admin = person("admin");
     let role = ["ads", "account", "role", &ads.account, &admin.username];
     market()
-        .cli(&[&role[..], &["ACCOUNT_ADMIN"]].concat())
-        .well();
+        .run_cli(&[&role[..], &["ACCOUNT_ADMIN"]].concat())
+        .assert_success();
     agrees(&ads, &author);
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
     let state = || reasons(&ads, &admin, &campaign);
     assert_eq!(state(), ["INCOMPLETE"]);
-    let say = |text: &str| ads.person.says(text);
+    let say = |text: &str| ads.person.publish_text(text);
     let (first, second) = (say("The first"), say("The second"));
-    promote(&ads, &item, &format!("{first},{second}")).is(200);
+    promote(&ads, &item, &format!("{first},{second}")).assert_status(200);
     assert!(state().is_empty());
-    let delete = |by: &Person<'_>, post: &str| {
-        by.delete(format!("/2/tweets/{post}")).is(200);
+    let delete = |by: &TestUser<'_>, post: &str| {
+        by.delete(format!("/2/tweets/{post}")).assert_status(200);
     };
     delete(&ads.person, &first);
     assert!(state().is_empty(), "one of two is left");
@@ -263,40 +277,44 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
     assert_eq!(kept["data"][0]["approval_status"], "ACCEPTED");
     // A second line item, and a campaign is complete again.
     let other = ads.line_item(&campaign);
-    let theirs = author.says("By somebody who agreed");
+    let theirs = author.publish_text("By somebody who agreed");
     let (_, repost) = promoted(&ads, &other, &theirs);
     assert!(state().is_empty());
     for who in [&author, &ads.person] {
         for (act, undo) in [("suspend", "restore"), ("protect", "unprotect")] {
-            market().cli(&["user", act, &who.id]).well();
+            market().run_cli(&["user", act, &who.id]).assert_success();
             assert_eq!(state(), ["INCOMPLETE"], "{act} {}", who.username);
-            market().cli(&["user", undo, &who.id]).well();
+            market().run_cli(&["user", undo, &who.id]).assert_success();
             assert!(state().is_empty(), "{undo} {}", who.username);
         }
     }
     let app = market().new_app("self-serve");
     let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
-    market().cli(&allow).well();
+    market().run_cli(&allow).assert_success();
     let serves = |post: &str| {
         let won = shown(&app, &viewer);
         let won = won.as_array().unwrap();
         won.iter().any(|one| one["post_id"] == post)
     };
     assert!(serves(&theirs));
-    market().cli(&["user", "suspend", &author.id]).well();
+    market()
+        .run_cli(&["user", "suspend", &author.id])
+        .assert_success();
     assert!(!serves(&theirs));
-    market().cli(&["user", "restore", &author.id]).well();
+    market()
+        .run_cli(&["user", "restore", &author.id])
+        .assert_success();
     // With the post its reposts go, those for promotion too.
     delete(&author, &theirs);
     assert_eq!(state(), ["INCOMPLETE"]);
-    viewer.get(format!("/2/tweets/{repost}")).is(200)["errors"]
+    viewer.get(format!("/2/tweets/{repost}")).assert_status(200)["errors"]
         .as_array()
         .unwrap();
     assert!(!serves(&theirs));
     // Several campaigns on one page, each by its own.
     let whole = ads.campaign();
     let shows = ads.line_item(&whole);
-    promote(&ads, &shows, &say("Still there")).is(200);
+    promote(&ads, &shows, &say("Still there")).assert_status(200);
     let page = ads.get("/campaigns", &[]);
     let servable: Vec<(&str, &Value)> = page["data"]
         .as_array()
@@ -307,22 +325,24 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
     assert!(servable.contains(&(whole.as_str(), &json!(true))), "{page}");
     assert!(servable.contains(&(campaign.as_str(), &json!(false))));
     let pages = format!("/12/accounts/{}/campaigns?count=1", ads.account);
-    admin.signed(Ask::get(pages)).is(200);
+    admin
+        .send_signed(TestRequest::get(pages))
+        .assert_status(200);
 }
 
 #[test]
 fn in_the_sandbox_a_repost_is_tried_out_and_none_is_made() {
     let ads = Advertiser::on(market());
     let author = person("author");
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
+    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let account = made["data"][0]["id"].as_str().unwrap();
     let inside = |method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/ads-sandbox/12/accounts/{account}{path}");
-        send(&ads.person, method, &path, params).is(200)["data"].clone()
+        send(&ads.person, method, &path, params).assert_status(200)["data"].clone()
     };
     let id = |data: &Value| data["id"].as_str().unwrap().to_owned();
     let promote = ["ads", "account", "promote", account, &author.username];
-    market().cli(&promote).well();
+    market().run_cli(&promote).assert_success();
     let funding = [
         ("currency", "EUR"),
         ("type", "CREDIT_LINE"),
@@ -344,7 +364,7 @@ fn in_the_sandbox_a_repost_is_tried_out_and_none_is_made() {
         ("start_time", "2026-01-01T00:00:00Z"),
     ];
     let item = id(&inside("POST", "/line_items", &item));
-    let post = author.says("Tried out");
+    let post = author.publish_text("Tried out");
     let params = [("line_item_id", item.as_str()), ("post_ids", &post)];
     let first = inside("POST", "/promoted_posts", &params);
     let repost = first[0]["post_id"].as_str().unwrap();
@@ -355,6 +375,8 @@ fn in_the_sandbox_a_repost_is_tried_out_and_none_is_made() {
     let path = format!("/campaigns/{campaign}");
     let state = || inside("GET", &path, &[])["reasons_not_servable"].clone();
     assert_eq!(state(), json!([]));
-    author.delete(format!("/2/tweets/{post}")).is(200);
+    author
+        .delete(format!("/2/tweets/{post}"))
+        .assert_status(200);
     assert_eq!(state(), json!(["INCOMPLETE"]));
 }

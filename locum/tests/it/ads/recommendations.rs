@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::ledger::{Network, market};
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, Ask, shared};
+use crate::harness::{TestRequest, TestResponse, shared_server};
 
 const DAY: i64 = 24 * 3_600_000;
 
@@ -44,7 +44,7 @@ fn sums(entity: i64, id: &str, hour: i64, (shown, done, charge): (i64, i64, i64)
     ];
     let (names, noughts) = (none.join(", "), vec!["0"; none.len()].join(", "));
     let id = number(id);
-    shared().sql(&format!(
+    shared_server().run_sql(&format!(
         "INSERT INTO ad_hour (entity, entity_id, hour, placement, impressions, engagements, \
          charge_micro, {names}) VALUES ({entity}, {id}, {hour}, 0, {shown}, {done}, {charge}, \
          {noughts})"
@@ -55,7 +55,7 @@ impl Advertiser {
     /// Makes everything of the account older.
     pub(super) fn ages(&self, days: i64) {
         let (account, by) = (number(&self.account), days * DAY);
-        shared().sql(&format!(
+        shared_server().run_sql(&format!(
             "UPDATE ads_record SET created_at = created_at - {by}, updated_at = updated_at - {by} \
              WHERE account_id = {account}"
         ));
@@ -64,7 +64,7 @@ impl Advertiser {
     pub(super) fn looks(&self, more: &[&str]) {
         let look = ["ads", "account", "recommend", &self.account];
         let server = self.person.server;
-        server.cli(&[&look[..], more].concat()).well();
+        server.run_cli(&[&look[..], more].concat()).assert_success();
     }
 
     fn path(&self, more: &str) -> String {
@@ -73,7 +73,7 @@ impl Advertiser {
 
     /// The one that is open; none when none is.
     pub(super) fn open(&self) -> Option<String> {
-        let list = send(&self.person, "GET", &self.path(""), &[]).is(200);
+        let list = send(&self.person, "GET", &self.path(""), &[]).assert_status(200);
         let data = list["data"].as_array().unwrap();
         assert_eq!(list["total_count"], data.len());
         assert_eq!(list["next_cursor"], Value::Null);
@@ -87,12 +87,12 @@ impl Advertiser {
     }
 
     pub(super) fn recommendation(&self, id: &str) -> Value {
-        let one = send(&self.person, "GET", &self.path(&format!("/{id}")), &[]).is(200);
+        let one = send(&self.person, "GET", &self.path(&format!("/{id}")), &[]).assert_status(200);
         assert_eq!(one["data_type"], "recommendations");
         one["data"].clone()
     }
 
-    fn promote(&self, params: &Value) -> Answer {
+    fn promote(&self, params: &Value) -> TestResponse {
         let posts = params["post_ids"][0].as_str().unwrap();
         let item = params["line_item_id"].as_str().unwrap();
         let params = [("line_item_id", item), ("post_ids", posts)];
@@ -101,7 +101,7 @@ impl Advertiser {
 
     fn promoting(&self, item: &str, post: &str) -> String {
         let made = self.promote(&json!({ "line_item_id": item, "post_ids": [post] }));
-        let made = made.is(200);
+        let made = made.assert_status(200);
         made["data"][0]["id"].as_str().unwrap().to_owned()
     }
 
@@ -119,7 +119,7 @@ fn a_budget_that_is_used_up_early_should_be_larger() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
-    ads.promoting(&item, &ads.person.says("Promoted"));
+    ads.promoting(&item, &ads.person.publish_text("Promoted"));
     ads.looks(&[]);
     assert_eq!(ads.open(), None);
     // Eight or nine in the morning, where the account is.
@@ -158,11 +158,11 @@ fn a_budget_that_is_used_up_early_should_be_larger() {
         let path = ads
             .path(&format!("/{id}"))
             .replacen("/5/", &format!("/{version}/"), 1);
-        let same = send(&ads.person, "GET", &path, &[]).is(200);
+        let same = send(&ads.person, "GET", &path, &[]).assert_status(200);
         assert_eq!(same["data"], one);
     }
     // The tree's node is an item of a batch.
-    let done = ads.batch("campaigns", &json!([tree])).is(200);
+    let done = ads.batch("campaigns", &json!([tree])).assert_status(200);
     assert_eq!(
         done["data"][0]["daily_budget_amount_local_micro"],
         25_000_000
@@ -172,14 +172,14 @@ fn a_budget_that_is_used_up_early_should_be_larger() {
 
 #[test]
 fn a_line_item_with_nothing_to_show_should_show_the_best_post() {
-    let (ads, fan) = (Advertiser::new(), shared().person("fan"));
+    let (ads, fan) = (Advertiser::new(), shared_server().new_user("fan"));
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
-    let best = ads.person.says("The best");
-    ads.person.says("Another");
+    let best = ads.person.publish_text("The best");
+    ads.person.publish_text("Another");
     let like = json!({ "tweet_id": best });
     fan.post(format!("/2/users/{}/likes", fan.id), &like)
-        .is(200);
+        .assert_status(200);
     ads.looks(&[]);
     assert_eq!(ads.open(), None, "it has not waited long enough");
     ads.ages(3);
@@ -206,7 +206,7 @@ fn a_line_item_with_nothing_to_show_should_show_the_best_post() {
             }],
         })
     );
-    ads.promote(&params).is(200);
+    ads.promote(&params).assert_status(200);
     ads.is_followed(&id);
 }
 
@@ -215,7 +215,10 @@ fn a_post_that_nobody_looks_at_any_more_should_give_way() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let (item, other) = (ads.line_item(&campaign), ads.line_item(&campaign));
-    let (old, new) = (ads.person.says("Old"), ads.person.says("New"));
+    let (old, new) = (
+        ads.person.publish_text("Old"),
+        ads.person.publish_text("New"),
+    );
     let (tired, fresh) = (ads.promoting(&item, &old), ads.promoting(&other, &new));
     ads.ages(10);
     let now = wall_time().ms();
@@ -235,8 +238,8 @@ fn a_post_that_nobody_looks_at_any_more_should_give_way() {
     let params = json!({ "line_item_id": item, "post_ids": [new] });
     assert_eq!(below[1]["params"], params);
     ads.send("DELETE", &format!("/promoted_posts/{tired}"), &[])
-        .is(200);
-    ads.promote(&params).is(200);
+        .assert_status(200);
+    ads.promote(&params).assert_status(200);
     ads.is_followed(&id);
 }
 
@@ -255,7 +258,7 @@ fn a_bid_that_loses_most_auctions_should_be_higher() {
         ("subscribe_email_types", "PERFORMANCE_IMPROVEMENT"),
     ];
     let path = format!("/user_settings/{}", ads.person.id);
-    ads.send("PUT", &path, &settings).is(200);
+    ads.send("PUT", &path, &settings).assert_status(200);
     let shown = |number: usize| {
         let shown = network.request(&json!({ "key": format!("device-{number}") }), 1);
         shown[0]["line_item_id"].clone()
@@ -282,9 +285,9 @@ fn a_bid_that_loses_most_auctions_should_be_higher() {
     assert_eq!(one["changes"]["params"], json!({ "campaign_id": campaign }));
     assert_eq!(one["changes"]["dependent_entities"], json!([update]));
     // Who asked for it is told, once.
-    let mailbox = server.send(Ask::get("/mailbox")).text();
+    let mailbox = server.send(TestRequest::get("/mailbox")).text();
     assert_eq!(mailbox.matches(&address).count(), 1, "{mailbox}");
-    ads.batch("line_items", &json!([update])).is(200);
+    ads.batch("line_items", &json!([update])).assert_status(200);
     ads.is_followed(&id);
     assert_eq!(shown(20), item.as_str());
     rival.looks(&[]);
@@ -296,7 +299,7 @@ fn a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down() {
     let (ads, other) = (Advertiser::new(), Advertiser::new());
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
-    ads.person.says("A post");
+    ads.person.publish_text("A post");
     ads.ages(3);
     // Nobody has to ask: a new instrument is looked at soon, and then every day.
     let looks = || {
@@ -306,7 +309,8 @@ fn a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down() {
     let first = looks().unwrap();
     let path = format!("/line_items/{item}");
     let pause = |status: &str| {
-        ads.send("PUT", &path, &[("entity_status", status)]).is(200);
+        ads.send("PUT", &path, &[("entity_status", status)])
+            .assert_status(200);
     };
     pause("PAUSED");
     assert_eq!(looks(), None);
@@ -328,9 +332,9 @@ fn a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down() {
     assert_eq!(ads.recommendation(&second)["status"], "DISMISSED");
     assert_eq!(looks(), None, "it was turned down");
     let refuse = ["ads", "account", "set", &ads.account, "--refuse"];
-    shared()
-        .cli(&[&refuse[..], &["RECOMMENDATIONS"]].concat())
-        .well();
+    shared_server()
+        .run_cli(&[&refuse[..], &["RECOMMENDATIONS"]].concat())
+        .assert_success();
     for path in [ads.path(""), ads.path(&format!("/{second}"))] {
         let refused = send(&ads.person, "GET", &path, &[]);
         is(&refused, 400, "FEATURE_NOT_AVAILABLE", "");

@@ -2,33 +2,34 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Ask, Person, Server, shared};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, shared_server};
 
 /// The ways that lead into the sandbox, and the one that does not.
 struct Doors<'s> {
-    person: Person<'s>,
+    person: TestUser<'s>,
     port: String,
 }
 
 impl Doors<'_> {
-    fn at_port(&self, ask: Ask) -> Answer {
-        let header = ask.signature(&self.person.key(), &self.port);
+    fn at_port(&self, ask: TestRequest) -> TestResponse {
+        let header = ask.oauth1_header(&self.person.oauth1_credentials(), &self.port);
         self.person
             .server
-            .send_to(&self.port, ask.authorized(header))
+            .send_to(&self.port, ask.authorization(header))
     }
 
-    fn by_host(&self, ask: Ask) -> Answer {
+    fn by_host(&self, ask: TestRequest) -> TestResponse {
         let (_, port) = self.person.server.url.rsplit_once(':').unwrap();
         let host = format!("ads-api-sandbox.localhost:{port}");
-        let header = ask.signature(&self.person.key(), &format!("http://{host}"));
-        let ask = ask.authorized(header).header("host", &host);
+        let header =
+            ask.oauth1_header(&self.person.oauth1_credentials(), &format!("http://{host}"));
+        let ask = ask.authorization(header).header("host", &host);
         self.person.server.send(ask)
     }
 }
 
-fn ids(answer: &Answer) -> Vec<String> {
-    let page = answer.is(200);
+fn ids(answer: &TestResponse) -> Vec<String> {
+    let page = answer.assert_status(200);
     let data = page["data"].as_array().unwrap().iter();
     data.map(|one| one["id"].as_str().unwrap().to_owned())
         .collect()
@@ -36,8 +37,8 @@ fn ids(answer: &Answer) -> Vec<String> {
 
 #[test]
 fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
-    let server = Server::start(&["--ads-sandbox-port", "0"]);
-    let person = server.person("advertiser");
+    let server = TestServer::start(&["--ads-sandbox-port", "0"]);
+    let person = server.new_user("advertiser");
     let create = [
         "ads",
         "account",
@@ -46,60 +47,89 @@ fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
         "--user",
         &person.username,
     ];
-    let real = server.cli(&create).json();
+    let real = server.run_cli(&create).json();
     let real = real["id"].as_str().unwrap().to_owned();
     let doors = Doors {
-        port: server.env("ADS_SANDBOX_URL").to_owned(),
+        port: server.env_value("ADS_SANDBOX_URL").to_owned(),
         person,
     };
     assert_ne!(doors.port, server.url);
-    assert_eq!(server.send_to(&doors.port, Ask::get("/readyz")).status, 200);
+    assert_eq!(
+        server
+            .send_to(&doors.port, TestRequest::get("/readyz"))
+            .status,
+        200
+    );
 
     // Accounts are made in the sandbox alone, whichever way leads there.
-    let here = doors.person.signed(Ask::post("/12/accounts"));
-    assert_eq!(here.is(405)["errors"][0]["code"], "METHOD_NOT_ALLOWED");
+    let here = doors.person.send_signed(TestRequest::post("/12/accounts"));
+    assert_eq!(
+        here.assert_status(405)["errors"][0]["code"],
+        "METHOD_NOT_ALLOWED"
+    );
     let mut made = Vec::new();
     for answer in [
-        doors.at_port(Ask::post("/12/accounts")),
-        doors.by_host(Ask::post("/11/accounts")),
-        doors.person.signed(Ask::post("/ads-sandbox/12/accounts")),
+        doors.at_port(TestRequest::post("/12/accounts")),
+        doors.by_host(TestRequest::post("/11/accounts")),
+        doors
+            .person
+            .send_signed(TestRequest::post("/ads-sandbox/12/accounts")),
     ] {
         made.extend(ids(&answer));
     }
-    let list = || Ask::get("/12/accounts?sort_by=created_at-asc");
+    let list = || TestRequest::get("/12/accounts?sort_by=created_at-asc");
     assert_eq!(ids(&doors.at_port(list())), made);
     assert_eq!(ids(&doors.by_host(list())), made);
-    assert_eq!(ids(&doors.person.signed(list())), [real.as_str()]);
+    assert_eq!(ids(&doors.person.send_signed(list())), [real.as_str()]);
     let account = |id: &str, more: &str| format!("/12/accounts/{id}{more}");
-    let elsewhere = doors.at_port(Ask::get(account(&real, "")));
-    assert_eq!(elsewhere.is(403)["errors"][0]["code"], "ACCOUNT_NOT_FOUND");
-    let inside = doors.person.signed(Ask::get(account(&made[0], "")));
-    assert_eq!(inside.is(403)["errors"][0]["code"], "ACCOUNT_NOT_FOUND");
+    let elsewhere = doors.at_port(TestRequest::get(account(&real, "")));
+    assert_eq!(
+        elsewhere.assert_status(403)["errors"][0]["code"],
+        "ACCOUNT_NOT_FOUND"
+    );
+    let inside = doors
+        .person
+        .send_signed(TestRequest::get(account(&made[0], "")));
+    assert_eq!(
+        inside.assert_status(403)["errors"][0]["code"],
+        "ACCOUNT_NOT_FOUND"
+    );
 
     // What is done there stays there.
     let instrument = "/funding_instruments?currency=EUR&type=CREDIT_LINE&start_time=2026-01-01";
     let instrument = doors
-        .at_port(Ask::post(account(&made[0], instrument)))
-        .is(200);
+        .at_port(TestRequest::post(account(&made[0], instrument)))
+        .assert_status(200);
     let instrument = instrument["data"]["id"].as_str().unwrap();
     let campaign = format!(
         "/campaigns?funding_instrument_id={instrument}&name=Trial\
          &daily_budget_amount_local_micro=1000000"
     );
     let campaign = doors
-        .at_port(Ask::post(account(&made[0], &campaign)))
-        .is(200);
+        .at_port(TestRequest::post(account(&made[0], &campaign)))
+        .assert_status(200);
     assert_eq!(campaign["data"]["currency"], "EUR");
     let path = account(&made[0], "/campaigns");
-    assert_eq!(ids(&doors.by_host(Ask::get(&path))).len(), 1);
-    assert_eq!(doors.person.signed(Ask::get(&path)).status, 403);
+    assert_eq!(ids(&doors.by_host(TestRequest::get(&path))).len(), 1);
+    assert_eq!(
+        doors.person.send_signed(TestRequest::get(&path)).status,
+        403
+    );
 }
 
 #[test]
 fn the_interface_describes_itself() {
-    let document = shared().send(Ask::get("/12/openapi.json")).is(200);
+    let document = shared_server()
+        .send(TestRequest::get("/12/openapi.json"))
+        .assert_status(200);
     for path in ["/11/openapi.json", "/ads-sandbox/12/openapi.json"] {
-        assert_eq!(shared().send(Ask::get(path)).is(200), document, "{path}");
+        assert_eq!(
+            shared_server()
+                .send(TestRequest::get(path))
+                .assert_status(200),
+            document,
+            "{path}"
+        );
     }
     let paths = document["paths"].as_object().unwrap();
     assert!(
@@ -138,7 +168,9 @@ fn the_interface_describes_itself() {
         40
     );
     // Nothing of it is left out of the document of everything.
-    let whole = shared().send(Ask::get("/2/openapi.json")).is(200);
+    let whole = shared_server()
+        .send(TestRequest::get("/2/openapi.json"))
+        .assert_status(200);
     for (path, item) in paths {
         assert_eq!(&whole["paths"][path], item, "{path}");
     }

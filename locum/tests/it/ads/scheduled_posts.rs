@@ -5,7 +5,7 @@ use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::{Person, Server, shared, until};
+use crate::harness::{TestServer, TestUser, shared_server, wait_until};
 use crate::media::{at_once, samples};
 
 /// The start of a minute that is so many minutes ahead.
@@ -24,7 +24,7 @@ fn soon() -> String {
     })
 }
 
-fn schedule(ads: &Advertiser, params: &[(&str, &str)]) -> crate::harness::Answer {
+fn schedule(ads: &Advertiser, params: &[(&str, &str)]) -> crate::harness::TestResponse {
     let usual = [("as_user_id", ads.person.id.as_str())];
     let kept = usual
         .iter()
@@ -45,7 +45,7 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
     let at = soon();
     let make = |text: &str, more: &[(&str, &str)]| {
         let params = [&[("text", text), ("scheduled_at", at.as_str())], more].concat();
-        let made = schedule(&ads, &params).is(200);
+        let made = schedule(&ads, &params).assert_status(200);
         assert_eq!(made["data"]["scheduled_status"], "SCHEDULED");
         made["data"]["id"].as_str().unwrap().to_owned()
     };
@@ -61,7 +61,7 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
         ];
         ads.send("POST", "/scheduled_promoted_tweets", &params)
     };
-    let linked = link(&promoted).is(200);
+    let linked = link(&promoted).assert_status(200);
     assert_eq!(linked["data"]["tweet_id"], Value::Null);
     assert_eq!(linked["data"]["scheduled_tweet_id"], promoted.as_str());
     assert_eq!(
@@ -69,10 +69,10 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
         promoted.parse::<i64>().unwrap()
     );
     let linked = linked["data"]["id"].as_str().unwrap().to_owned();
-    link(&gone).is(200);
+    link(&gone).assert_status(200);
     let dropped = ads
         .send("DELETE", &format!("/scheduled_posts/{gone}"), &[])
-        .is(200);
+        .assert_status(200);
     assert_eq!(dropped["data"]["scheduled_status"], "DELETED");
     assert_eq!(dropped["data"]["deleted"], Value::Null);
     is(
@@ -102,15 +102,18 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
         seen["post_id"].as_str().unwrap(),
         hidden["post_id"].as_str().unwrap(),
     );
-    assert_eq!(ads.person.sees(seen, "text")["text"], "Seen by everyone");
     assert_eq!(
-        ads.person.sees(hidden, "text")["text"],
+        ads.person.fetch_post(seen, "text")["text"],
+        "Seen by everyone"
+    );
+    assert_eq!(
+        ads.person.fetch_post(hidden, "text")["text"],
         "Seen where it is promoted"
     );
     let timeline = ads
         .person
         .get(format!("/2/users/{me}/posts?max_results=50"))
-        .is(200);
+        .assert_status(200);
     assert_eq!(ids(&timeline), [seen]);
     let linked = ads.get(&format!("/scheduled_promoted_posts/{linked}"), &[]);
     assert_eq!(linked["data"]["post_id"], hidden);
@@ -146,13 +149,13 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
 
 #[test]
 fn a_process_that_is_killed_publishes_what_was_due_once() {
-    let mut server = Server::start(&[]);
+    let mut server = TestServer::start(&[]);
     let (id, username) = {
-        let person = server.person("advertiser");
+        let person = server.new_user("advertiser");
         (person.id.clone(), person.username.clone())
     };
     let create = ["ads", "account", "create", "Own", "--user", &username];
-    let account = server.cli(&create).json()["id"]
+    let account = server.run_cli(&create).json()["id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -160,40 +163,40 @@ fn a_process_that_is_killed_publishes_what_was_due_once() {
     let at = soon();
     let texts: Vec<String> = (0..20).map(|number| format!("Due {number}")).collect();
     for text in &texts {
-        let person = Person::of(&server, server.app(), &id, &username);
+        let person = TestUser::with_new_token(&server, server.default_app(), &id, &username);
         let params = [
             ("as_user_id", id.as_str()),
             ("text", text),
             ("scheduled_at", &at),
             ("nullcast", "false"),
         ];
-        send(&person, "POST", &path, &params).is(200);
+        send(&person, "POST", &path, &params).assert_status(200);
     }
     server.kill();
     let due = Time::parse(&at).unwrap().ms() + 100;
     let wait = u64::try_from(due - wall_time().ms()).unwrap_or(0);
     std::thread::sleep(std::time::Duration::from_millis(wait));
     for pause in [150, 250, 350, 450] {
-        server.launch();
+        server.spawn();
         std::thread::sleep(std::time::Duration::from_millis(pause));
         server.kill();
     }
-    server.start_again();
-    let person = Person::of(&server, server.app(), &id, &username);
+    server.restart();
+    let person = TestUser::with_new_token(&server, server.default_app(), &id, &username);
     let states = || {
-        let page = send(&person, "GET", &path, &[]).is(200);
+        let page = send(&person, "GET", &path, &[]).assert_status(200);
         let data = page["data"].as_array().unwrap().clone();
         data.iter()
             .map(|one| one["scheduled_status"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    until("all are published", || {
+    wait_until("all are published", || {
         states().iter().all(|state| state != "SCHEDULED")
     });
     assert_eq!(states(), vec!["SUCCESS"; texts.len()]);
     let timeline = person
         .get(format!("/2/users/{id}/posts?max_results=100"))
-        .is(200);
+        .assert_status(200);
     let posts = timeline["data"].as_array().unwrap().iter();
     let mut seen: Vec<&str> = posts.map(|post| post["text"].as_str().unwrap()).collect();
     // In the order in which they were scheduled.
@@ -258,17 +261,18 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
     let long = |length: usize| "a".repeat(length);
     let text =
         |text: &str, name: &str| with(&[("scheduled_at", at), ("text", text), ("name", name)]);
-    text(&long(280), &long(80)).is(200);
+    text(&long(280), &long(80)).assert_status(200);
     is(&text(&long(281), "n"), 400, "INVALID_PARAMETER", "text");
     is(&text("x", &long(81)), 400, "INVALID_PARAMETER", "name");
     // Seconds are left away; what is changed is what is sent.
     let late = at.replace(":00Z", ":59Z");
-    let made = with(&[("text", "first"), ("scheduled_at", &late), ("name", "n")]).is(200);
+    let made =
+        with(&[("text", "first"), ("scheduled_at", &late), ("name", "n")]).assert_status(200);
     assert_eq!(made["data"]["scheduled_at"], at);
     let path = format!("/scheduled_tweets/{}", made["data"]["id"].as_str().unwrap());
     let changed = ads
         .send("PUT", &path, &[("text", "second"), ("name", "")])
-        .is(200);
+        .assert_status(200);
     assert_eq!(changed["data"]["text"], "second");
     assert_eq!(changed["data"]["name"], Value::Null);
     assert_eq!(changed["data"]["nullcast"], true);
@@ -296,12 +300,12 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
     assert!(ids(&ads.get("/scheduled_posts", &[("user_id", "1")])).is_empty());
     // Two stand there already.
     for number in 2..30 {
-        with(&[("text", &format!("post {number}")), ("scheduled_at", at)]).is(200);
+        with(&[("text", &format!("post {number}")), ("scheduled_at", at)]).assert_status(200);
     }
     let more = with(&[("text", "one too many"), ("scheduled_at", at)]);
     is(&more, 400, "SCHEDULED_TWEET_LIMIT_EXCEEDED", "scheduled_at");
-    with(&[("text", "elsewhere"), ("scheduled_at", &minute(60))]).is(200);
-    let other = shared().person("stranger");
+    with(&[("text", "elsewhere"), ("scheduled_at", &minute(60))]).assert_status(200);
+    let other = shared_server().new_user("stranger");
     let path = format!("/12/accounts/{}{path}", ads.account);
     is(
         &send(&other, "GET", &path, &[]),
@@ -316,7 +320,7 @@ fn drafts_are_kept_and_not_published() {
     let ads = Advertiser::new();
     let made = ads
         .send("POST", "/draft_tweets", &[("text", "Perhaps")])
-        .is(200);
+        .assert_status(200);
     let id = made["data"]["id"].as_str().unwrap();
     assert_eq!(made["data"]["user_id"], ads.person.id.as_str());
     assert_eq!(
@@ -351,7 +355,7 @@ fn drafts_are_kept_and_not_published() {
         ("name", "Idea"),
         ("nullcast", "false"),
     ];
-    let changed = ads.send("PUT", &path, &changed).is(200);
+    let changed = ads.send("PUT", &path, &changed).assert_status(200);
     assert_eq!(
         (
             &changed["data"]["text"],
@@ -367,7 +371,7 @@ fn drafts_are_kept_and_not_published() {
         "text",
     );
     assert_eq!(ads.get(&path, &[])["data"], changed["data"]);
-    let gone = ads.send("DELETE", &path, &[]).is(200);
+    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["status"], "DELETED");
     for method in ["GET", "PUT", "DELETE"] {
         is(
@@ -391,14 +395,15 @@ fn drafts_are_kept_and_not_published() {
 fn the_library_says_of_media_what_the_account_says() {
     let ads = Advertiser::new();
     let upload = |width, height| {
-        let made = at_once(&ads.person, "tweet_image", &samples::png(width, height)).is(200);
+        let made =
+            at_once(&ads.person, "tweet_image", &samples::png(width, height)).assert_status(200);
         made["data"]["media_key"].as_str().unwrap().to_owned()
     };
     let key = upload(320, 50);
     let path = format!("/media_library/{key}");
     let named = ads
         .send("PUT", &path, &[("name", "Banner"), ("file_name", "b.png")])
-        .is(200);
+        .assert_status(200);
     let data = &named["data"];
     assert_eq!(
         (&data["name"], &data["media_key"]),
@@ -448,7 +453,7 @@ fn the_library_says_of_media_what_the_account_says() {
         ("scheduled_at", at.as_str()),
         ("media_keys", key.as_str()),
     ];
-    let made = schedule(&ads, &with).is(200);
+    let made = schedule(&ads, &with).assert_status(200);
     assert_eq!(
         (&made["data"]["text"], &made["data"]["media_keys"]),
         (&json!(""), &json!([key]))
@@ -468,10 +473,10 @@ fn the_library_says_of_media_what_the_account_says() {
             &[&[("media_key", key)], more].concat(),
         )
     };
-    let added = take(&second, &[("name", "River ride")]).is(200);
+    let added = take(&second, &[("name", "River ride")]).assert_status(200);
     assert_eq!(added["data"]["name"], "River ride");
-    assert_eq!(take(&second, &[]).is(200)["data"], added["data"]);
-    take(&third, &[]).is(200);
+    assert_eq!(take(&second, &[]).assert_status(200)["data"], added["data"]);
+    take(&third, &[]).assert_status(200);
     assert_eq!(keys(&[]), [third.clone(), second.clone(), key.clone()]);
     for (params, found) in [
         (&[("q", "RIDE")][..], vec![second.clone()]),
@@ -505,7 +510,7 @@ fn the_library_says_of_media_what_the_account_says() {
         "INVALID_PARAMETER",
         "count",
     );
-    let gone = ads.send("DELETE", &path, &[]).is(200);
+    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     assert_eq!(keys(&[]), [third.clone(), second.clone()]);
     for method in ["DELETE", "GET"] {
@@ -518,11 +523,11 @@ fn the_library_says_of_media_what_the_account_says() {
     }
     is(&schedule(&ads, &with), 404, "MEDIA_NOT_FOUND", "media_keys");
     let theirs = at_once(
-        &shared().person("stranger"),
+        &shared_server().new_user("stranger"),
         "tweet_image",
         &samples::png(8, 8),
     )
-    .is(200);
+    .assert_status(200);
     let theirs = theirs["data"]["media_key"].as_str().unwrap();
     is(&take(theirs, &[]), 400, "INVALID_MEDIA", "media_key");
     is(&take("3_1", &[]), 404, "MEDIA_NOT_FOUND", "media_key");

@@ -5,7 +5,7 @@ use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::shared;
+use crate::harness::shared_server;
 
 /// A whole hour, so many away.
 pub(super) fn hour(away: i64) -> String {
@@ -17,7 +17,7 @@ pub(super) fn hour(away: i64) -> String {
 #[test]
 fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
     let ads = Advertiser::new();
-    let colleague = shared().person("colleague");
+    let colleague = shared_server().new_user("colleague");
     let role = [
         "ads",
         "account",
@@ -26,7 +26,7 @@ fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
         &colleague.username,
         "ANALYST",
     ];
-    shared().cli(&role).well();
+    shared_server().run_cli(&role).assert_success();
     let own = format!("/user_settings/{}", ads.person.id);
     let empty = json!({
         "user_id": ads.person.id,
@@ -42,13 +42,15 @@ fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
         ("contact_phone_extension", "12"),
         ("subscribe_email_types", "ACCOUNT_PERFORMANCE"),
     ];
-    let set = ads.send("PUT", &own, &params).is(200);
+    let set = ads.send("PUT", &own, &params).assert_status(200);
     assert_eq!(set["data"]["notification_email"], "ads@bikes.example");
     let told = &set["data"]["subscribed_email_types"];
     assert_eq!(*told, json!(["ACCOUNT_PERFORMANCE"]));
     assert_eq!(ads.get(&own, &[])["data"], set["data"]);
     // What is sent changes, the rest stays; what is empty is unset.
-    let cleared = ads.send("PUT", &own, &[("contact_phone", "")]).is(200);
+    let cleared = ads
+        .send("PUT", &own, &[("contact_phone", "")])
+        .assert_status(200);
     assert_eq!(cleared["data"]["contact_phone"], "");
     assert_eq!(cleared["data"]["contact_phone_extension"], "12");
     for (name, value) in [
@@ -76,7 +78,7 @@ fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
         "ACTION_NOT_ALLOWED",
         "",
     );
-    let stranger = shared().person("stranger");
+    let stranger = shared_server().new_user("stranger");
     let nobody = format!("/user_settings/{}", stranger.id);
     is(
         &ads.send("GET", &nobody, &[]),
@@ -85,7 +87,7 @@ fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
         "user_id",
     );
     let path = format!("/12/accounts/{}{theirs}", ads.account);
-    send(&colleague, "PUT", &path, &[("contact_phone", "654321")]).is(200);
+    send(&colleague, "PUT", &path, &[("contact_phone", "654321")]).assert_status(200);
     assert_eq!(ads.get(&theirs, &[])["data"]["contact_phone"], "654321");
 }
 
@@ -124,7 +126,7 @@ fn an_account_says_how_it_is_taxed() {
         ("tax_id", "PT500000000"),
         ("invoice_jurisdiction", "NONE"),
     ];
-    let set = put(&params).is(200);
+    let set = put(&params).assert_status(200);
     assert_eq!(set["data"]["address_company"], "Harbour Bikes Lda");
     assert!(set["data"].get("client_address_city").is_none(), "{set}");
     let agency = [
@@ -132,7 +134,7 @@ fn an_account_says_how_it_is_taxed() {
         ("client_address_city", "Porto"),
         ("client_address_street1", "Rua B 2"),
     ];
-    let agency = put(&agency).is(200);
+    let agency = put(&agency).assert_status(200);
     assert_eq!(agency["data"]["client_address_city"], "Porto");
     assert_eq!(agency["data"]["tax_id"], "PT500000000");
     assert_eq!(agency["data"]["invoice_jurisdiction"], "NONE");
@@ -152,10 +154,10 @@ fn the_history_of_an_account_says_who_changed_what() {
     let item = ads.line_item(&campaign);
     let path = format!("/campaigns/{campaign}");
     let change = [("name", "Summer"), ("entity_status", "PAUSED")];
-    ads.send("PUT", &path, &change).is(200);
+    ads.send("PUT", &path, &change).assert_status(200);
     // What changes nothing is none.
-    ads.send("PUT", &path, &change).is(200);
-    ads.send("DELETE", &path, &[]).is(200);
+    ads.send("PUT", &path, &change).assert_status(200);
+    ads.send("DELETE", &path, &[]).assert_status(200);
     let criterion = [
         ("line_item_id", item.as_str()),
         ("targeting_type", "BROAD_KEYWORD"),
@@ -176,7 +178,7 @@ fn the_history_of_an_account_says_who_changed_what() {
         let all: Vec<(&str, &str)> = kept.chain(more).copied().collect();
         ads.send("GET", "/account_history", &all)
     };
-    let all = ask("CAMPAIGN", &campaign, &[]).is(200);
+    let all = ask("CAMPAIGN", &campaign, &[]).assert_status(200);
     let rows = all["data"].as_array().unwrap();
     let kinds: Vec<&str> = rows
         .iter()
@@ -205,7 +207,7 @@ fn the_history_of_an_account_says_who_changed_what() {
             &campaign,
             &[("count", "1"), ("cursor", &cursor)],
         )
-        .is(200);
+        .assert_status(200);
         walked.extend(page["data"].as_array().unwrap().clone());
         match page["next_cursor"].as_str() {
             Some(next) => next.clone_into(&mut cursor),
@@ -213,17 +215,17 @@ fn the_history_of_an_account_says_who_changed_what() {
         }
     }
     assert_eq!(&walked, rows);
-    let items = ask("LINE_ITEM", &item, &[]).is(200);
+    let items = ask("LINE_ITEM", &item, &[]).assert_status(200);
     assert_eq!(items["data"].as_array().unwrap().len(), 1);
-    let other = shared().person("other");
-    let none = ask("CAMPAIGN", &campaign, &[("user_id", &other.id)]).is(200);
+    let other = shared_server().new_user("other");
+    let none = ask("CAMPAIGN", &campaign, &[("user_id", &other.id)]).assert_status(200);
     assert_eq!(none["data"], json!([]));
     let earlier = [("start_time", hour(-3)), ("end_time", hour(-2))];
     let earlier = earlier
         .each_ref()
         .map(|(name, time)| (*name, time.as_str()));
     assert_eq!(
-        ask("CAMPAIGN", &campaign, &earlier).is(200)["data"],
+        ask("CAMPAIGN", &campaign, &earlier).assert_status(200)["data"],
         json!([])
     );
     for (name, value, code) in [
@@ -234,7 +236,11 @@ fn the_history_of_an_account_says_who_changed_what() {
         ("count", "1001", "INVALID_PARAMETER"),
     ] {
         let answer = ask("CAMPAIGN", &campaign, &[(name, value)]);
-        assert_eq!(answer.is(400)["errors"][0]["code"], code, "{name} {value}");
+        assert_eq!(
+            answer.assert_status(400)["errors"][0]["code"],
+            code,
+            "{name} {value}"
+        );
     }
     let close = [
         "ads",
@@ -244,7 +250,7 @@ fn the_history_of_an_account_says_who_changed_what() {
         "--refuse",
         "ACCOUNT_HISTORY",
     ];
-    shared().cli(&close).well();
+    shared_server().run_cli(&close).assert_success();
     is(
         &ask("CAMPAIGN", &campaign, &[]),
         400,
@@ -267,7 +273,7 @@ fn the_apps_of_an_account_are_those_that_it_advertised() {
     let item = ads.make("/line_items", &params);
     let ios = [("ios_app_store_identifier", "1234")];
     ads.send("PUT", &format!("/line_items/{item}"), &ios)
-        .is(200);
+        .assert_status(200);
     ads.make("/line_items", &params);
     let apps = ads.get("/account_apps", &[("sort_by", "created_at-asc")]);
     let apps = apps["data"].as_array().unwrap();
@@ -291,7 +297,7 @@ fn media_go_into_the_line_items_that_take_them() {
     );
     for key in [&clip, &banner] {
         ads.send("POST", "/media_library", &[("media_key", key)])
-            .is(200);
+            .assert_status(200);
     }
     let media = |kind: &str| {
         let page = ads.get("/account_media", &[("creative_types", kind)]);
@@ -323,7 +329,7 @@ fn media_go_into_the_line_items_that_take_them() {
         let params = [("line_item_id", item), ("account_media_id", media)];
         ads.send("POST", "/media_creatives", &[&params[..], more].concat())
     };
-    let made = put(&before, &film, &[]).is(200);
+    let made = put(&before, &film, &[]).assert_status(200);
     assert_eq!(made["data"]["creative_type"], "PREROLL");
     assert_eq!(made["data"]["approval_status"], "ACCEPTED");
     is(
@@ -345,7 +351,7 @@ fn media_go_into_the_line_items_that_take_them() {
         "landing_url",
     );
     let landing = [("landing_url", "https://bikes.example/")];
-    put(&outside, &picture, &landing).is(200);
+    put(&outside, &picture, &landing).assert_status(200);
     // One call to action before a film.
     let call = |item: &str| {
         let params = [
@@ -361,17 +367,17 @@ fn media_go_into_the_line_items_that_take_them() {
         "INCOMPATIBLE_LINE_ITEM",
         "line_item_id",
     );
-    let first = call(&before).is(200);
+    let first = call(&before).assert_status(200);
     is(&call(&before), 400, "INVALID", "line_item_id");
     let path = format!(
         "/preroll_call_to_actions/{}",
         first["data"]["id"].as_str().unwrap()
     );
-    ads.send("DELETE", &path, &[]).is(200);
-    call(&before).is(200);
+    ads.send("DELETE", &path, &[]).assert_status(200);
+    call(&before).assert_status(200);
     let gone = format!("/account_media/{film}");
     assert_eq!(
-        ads.send("DELETE", &gone, &[]).is(200)["data"]["deleted"],
+        ads.send("DELETE", &gone, &[]).assert_status(200)["data"]["deleted"],
         true
     );
     is(

@@ -2,40 +2,40 @@
 
 use postgres::{Client, NoTls};
 
-use super::fresh;
+use super::unique_number;
 
 /// What the suite runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub(crate) enum DatabaseEngine {
     Sqlite,
     Postgres,
 }
 
 /// What this run of the suite runs on.
-pub(crate) fn engine() -> Engine {
-    match administration() {
-        Some(_) => Engine::Postgres,
-        None => Engine::Sqlite,
+pub(crate) fn suite_engine() -> DatabaseEngine {
+    match admin_url() {
+        Some(_) => DatabaseEngine::Postgres,
+        None => DatabaseEngine::Sqlite,
     }
 }
 
-fn administration() -> Option<String> {
+fn admin_url() -> Option<String> {
     std::env::var("LOCUM_TEST_POSTGRES")
         .ok()
         .filter(|url| !url.is_empty())
 }
 
 /// A database of its own, gone with its server; none on SQLite, where the data folder has it.
-pub(crate) struct Database {
+pub(crate) struct TestDatabase {
     name: String,
     pub(crate) url: String,
 }
 
-impl Database {
-    pub(crate) fn make(engine: Engine) -> Option<Self> {
-        let administration = administration().filter(|_| engine == Engine::Postgres)?;
-        let name = format!("it_{}_{}", std::process::id(), fresh());
-        execute(&administration, &format!("CREATE DATABASE {name}"));
+impl TestDatabase {
+    pub(crate) fn create(engine: DatabaseEngine) -> Option<Self> {
+        let administration = admin_url().filter(|_| engine == DatabaseEngine::Postgres)?;
+        let name = format!("it_{}_{}", std::process::id(), unique_number());
+        execute_sql(&administration, &format!("CREATE DATABASE {name}"));
         let (server, rest) = administration
             .rsplit_once('/')
             .expect("postgres://host/database");
@@ -47,29 +47,29 @@ impl Database {
     }
 
     /// Lets nobody in and sends everybody out, or opens it again.
-    pub(crate) fn shut(&self, shut: bool) {
-        let administration = administration().expect("it was made on a server");
+    pub(crate) fn set_closed(&self, shut: bool) {
+        let administration = admin_url().expect("it was made on a server");
         let Self { name, .. } = self;
-        execute(
+        execute_sql(
             &administration,
             &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {}", !shut),
         );
         if shut {
             let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname";
-            execute(&administration, &format!("{end} = '{name}'"));
+            execute_sql(&administration, &format!("{end} = '{name}'"));
         }
     }
 
     /// Runs statements in it.
-    pub(crate) fn run(&self, sql: &str) {
-        execute(&self.url, sql);
+    pub(crate) fn run_sql(&self, sql: &str) {
+        execute_sql(&self.url, sql);
     }
 }
 
-impl Drop for Database {
+impl Drop for TestDatabase {
     fn drop(&mut self) {
-        if let Some(administration) = administration() {
-            execute(
+        if let Some(administration) = admin_url() {
+            execute_sql(
                 &administration,
                 &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name),
             );
@@ -77,7 +77,7 @@ impl Drop for Database {
     }
 }
 
-fn execute(url: &str, sql: &str) {
+fn execute_sql(url: &str, sql: &str) {
     let mut client = Client::connect(url, NoTls).expect("the PostgreSQL server answers");
     client
         .batch_execute(sql)

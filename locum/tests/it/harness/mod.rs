@@ -1,34 +1,36 @@
 //! What every test stands on: servers, the people on them, and what is asked of them.
 
-mod ask;
 mod database;
-mod person;
-mod post_office;
+mod mail_server;
 mod process;
-mod receiver;
-mod record;
+mod request;
+mod response_log;
 mod server;
-mod stream;
+mod stream_client;
+mod user;
+mod webhook_receiver;
 
-pub(crate) use ask::{Answer, Ask, Key, encode};
-pub(crate) use database::{Engine, engine};
-pub(crate) use person::{App, Person};
-pub(crate) use post_office::PostOffice;
-pub(crate) use process::{Ran, locum, run};
-pub(crate) use receiver::{Crc, Heard, Receiver, Turn, hmac};
-pub(crate) use server::{Server, for_the_test, shared};
-pub(crate) use stream::Listener;
+pub(crate) use database::{DatabaseEngine, suite_engine};
+pub(crate) use mail_server::MailServer;
+pub(crate) use process::{CommandOutput, locum_command, run_command};
+pub(crate) use request::{OAuth1Credentials, TestRequest, TestResponse, percent_encode};
+pub(crate) use server::{TestServer, keep_for_test, shared_server};
+pub(crate) use stream_client::StreamClient;
+pub(crate) use user::{TestApp, TestUser};
+pub(crate) use webhook_receiver::{
+    CrcBehavior, DeliveryResponse, ReceivedRequest, WebhookReceiver, hmac_sha256,
+};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Numbers that look random, the same for the same seed.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(pub(crate) u64);
+pub(crate) struct TestRng(pub(crate) u64);
 
-impl Dice {
+impl TestRng {
     /// A number below `sides`.
-    pub(crate) fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn below(&mut self, sides: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -38,12 +40,12 @@ impl Dice {
 
     /// One of some.
     pub(crate) fn pick<'a, T>(&mut self, some: &'a [T]) -> &'a T {
-        &some[self.roll(some.len())]
+        &some[self.below(some.len())]
     }
 }
 
 /// A setting of the suite, a number.
-pub(crate) fn setting(name: &str, usual: u64) -> u64 {
+pub(crate) fn suite_setting(name: &str, usual: u64) -> u64 {
     std::env::var(name)
         .ok()
         .and_then(|text| text.parse().ok())
@@ -51,19 +53,19 @@ pub(crate) fn setting(name: &str, usual: u64) -> u64 {
 }
 
 /// A number that this process has not used yet.
-pub(crate) fn fresh() -> u64 {
+pub(crate) fn unique_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// How long what must come is waited for: longer than any machine takes that is busy with other tests.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Tries until it is so.
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = base::clock::monotonic_now();
     while !holds() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
+        assert!(start.elapsed() < WAIT_TIMEOUT, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

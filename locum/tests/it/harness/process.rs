@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 /// The binary, with nothing of this shell's own configuration.
-pub(crate) fn locum(folder: &Path) -> Command {
+pub(crate) fn locum_command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_locum"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("LOCUM_") {
@@ -20,50 +20,50 @@ pub(crate) fn locum(folder: &Path) -> Command {
 
 /// A command that has ended.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct CommandOutput {
     pub(crate) code: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 /// Runs a command to its end.
-pub(crate) fn run<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> Ran {
-    let output = locum(folder).args(args).output().unwrap();
-    Ran {
+pub(crate) fn run_command<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> CommandOutput {
+    let output = locum_command(folder).args(args).output().unwrap();
+    CommandOutput {
         code: output.status.code().unwrap_or(-1),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
 
-impl Ran {
+impl CommandOutput {
     /// Its answer, once it ended well.
     pub(crate) fn json(&self) -> Value {
-        self.well();
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+        self.assert_success();
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
     /// It ended well.
-    pub(crate) fn well(&self) -> &Self {
-        self.ends(0)
+    pub(crate) fn assert_success(&self) -> &Self {
+        self.assert_exit_code(0)
     }
 
     /// It ended with this code.
-    pub(crate) fn ends(&self, code: i32) -> &Self {
+    pub(crate) fn assert_exit_code(&self, code: i32) -> &Self {
         assert_eq!(
             self.code, code,
             "stdout: {}\nstderr: {}",
-            self.out, self.err
+            self.stdout, self.stderr
         );
         self
     }
 }
 
 /// Ends a process once this one is gone, however that happens: statics are never dropped.
-pub(crate) struct Guard(Child);
+pub(crate) struct ProcessGuard(Child);
 
-impl Guard {
-    pub(crate) fn over(pid: u32, folder: &Path) -> Self {
+impl ProcessGuard {
+    pub(crate) fn watch(pid: u32, folder: &Path) -> Self {
         let script = "cat > /dev/null; kill -9 \"$0\" 2> /dev/null; rm -rf \"$1\"";
         let mut guard = Command::new("sh");
         guard
@@ -75,7 +75,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for ProcessGuard {
     fn drop(&mut self) {
         let _gone = self.0.kill();
         let _gone = self.0.wait();

@@ -11,41 +11,44 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::database::Database;
-use super::process::{Guard, Ran, locum, run};
-use super::{Answer, App, Ask, Engine, PATIENCE, Person, engine, fresh, until};
+use super::database::TestDatabase;
+use super::process::{CommandOutput, ProcessGuard, locum_command, run_command};
+use super::{
+    DatabaseEngine, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine,
+    unique_number, wait_until,
+};
 
 /// A data folder with its database, and the process that serves it.
-pub(crate) struct Server {
+pub(crate) struct TestServer {
     folder: TempDir,
-    database: Option<Arc<Database>>,
+    database: Option<Arc<TestDatabase>>,
     args: Vec<String>,
     /// Where a real network is met, if this is one; its keys go with each command.
     network: Option<Vec<String>>,
-    process: Option<Process>,
+    process: Option<ServerProcess>,
     pub(crate) url: String,
     /// The lines of `dev.env`, without their prefix.
     pub(crate) env: BTreeMap<String, String>,
     agent: ureq::Agent,
-    app: OnceLock<App>,
+    app: OnceLock<TestApp>,
 }
 
-struct Process {
+struct ServerProcess {
     // Dropped before the process is waited for: its number may then be another's.
-    guard: Guard,
+    guard: ProcessGuard,
     child: Child,
 }
 
 /// The server that tests share which leave each other alone: demo world, no rate limits.
-pub(crate) fn shared() -> &'static Server {
-    static SHARED: OnceLock<Server> = OnceLock::new();
-    SHARED.get_or_init(|| Server::start(&[]))
+pub(crate) fn shared_server() -> &'static TestServer {
+    static SHARED: OnceLock<TestServer> = OnceLock::new();
+    SHARED.get_or_init(|| TestServer::start(&[]))
 }
 
 /// Keeps a server for as long as the test runs that asks: one without an owner would run, and be
 /// in the way of the others, until all tests have ended.
-pub(crate) fn for_the_test(server: Server) -> &'static Server {
-    let server: &'static Server = Box::leak(Box::new(server));
+pub(crate) fn keep_for_test(server: TestServer) -> &'static TestServer {
+    let server: &'static TestServer = Box::leak(Box::new(server));
     KEPT.with(|kept| kept.0.borrow_mut().push(server));
     server
 }
@@ -55,26 +58,26 @@ thread_local! {
 }
 
 /// The servers of the test that runs on this thread.
-struct Kept(RefCell<Vec<&'static Server>>);
+struct Kept(RefCell<Vec<&'static TestServer>>);
 
 impl Drop for Kept {
     fn drop(&mut self) {
         for server in self.0.take() {
-            server.end();
+            server.kill_if_running();
         }
     }
 }
 
-impl Server {
+impl TestServer {
     /// Starts a server on a new folder, without rate limits unless the arguments say otherwise.
     pub(crate) fn start(args: &[&str]) -> Self {
         let mut server = Self::prepare(args);
-        server.start_again();
+        server.restart();
         server
     }
 
     /// Starts a real network, `locum serve`, as far as one can be on this machine.
-    pub(crate) fn serve(args: &[&str]) -> Self {
+    pub(crate) fn start_network(args: &[&str]) -> Self {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap();
         drop(free);
@@ -91,21 +94,21 @@ impl Server {
         let mut server = Self::prepare(&["--rate-limits", "off"]);
         server.args = Vec::new();
         server.network = Some(sets.chain(own).collect());
-        server.start_again();
+        server.restart();
         server
     }
 
     /// Starts one more node of a real network that has a database server.
-    pub(crate) fn beside_it(&self, node: u16) -> Self {
+    pub(crate) fn start_another_node(&self, node: u16) -> Self {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap();
         drop(free);
-        let mut server = Self::prepare_on(Engine::Sqlite, &[]);
+        let mut server = Self::prepare_on_engine(DatabaseEngine::Sqlite, &[]);
         server.database.clone_from(&self.database);
-        std::fs::create_dir(server.data()).unwrap();
+        std::fs::create_dir(server.data_dir()).unwrap();
         std::fs::copy(
-            self.data().join("master.key"),
-            server.data().join("master.key"),
+            self.data_dir().join("master.key"),
+            server.data_dir().join("master.key"),
         )
         .unwrap();
         server.args = Vec::new();
@@ -118,37 +121,37 @@ impl Server {
             .network
             .clone()
             .map(|sets| sets.into_iter().chain(own).collect());
-        server.start_again();
+        server.restart();
         server
     }
 
     /// Kills it, and serves the same data anew beside those who still hold on to it.
-    pub(crate) fn after_it(&self) -> Self {
+    pub(crate) fn kill_and_serve_again(&self) -> Self {
         self.signal(Signal::KILL);
-        until("it is gone", || {
-            self.try_send(Ask::get("/readyz")).is_none()
+        wait_until("it is gone", || {
+            self.try_send(TestRequest::get("/readyz")).is_none()
         });
-        let mut server = Self::prepare_on(Engine::Sqlite, &[]);
+        let mut server = Self::prepare_on_engine(DatabaseEngine::Sqlite, &[]);
         server.database.clone_from(&self.database);
         server.args.clone_from(&self.args);
-        std::os::unix::fs::symlink(self.data(), server.data()).unwrap();
-        server.start_again();
+        std::os::unix::fs::symlink(self.data_dir(), server.data_dir()).unwrap();
+        server.restart();
         server
     }
 
     /// Starts a server on one of the engines.
-    pub(crate) fn start_on(engine: Engine, args: &[&str]) -> Self {
-        let mut server = Self::prepare_on(engine, args);
-        server.start_again();
+    pub(crate) fn start_on_engine(engine: DatabaseEngine, args: &[&str]) -> Self {
+        let mut server = Self::prepare_on_engine(engine, args);
+        server.restart();
         server
     }
 
     /// A folder in which nothing was started yet.
     pub(crate) fn prepare(args: &[&str]) -> Self {
-        Self::prepare_on(engine(), args)
+        Self::prepare_on_engine(suite_engine(), args)
     }
 
-    fn prepare_on(engine: Engine, args: &[&str]) -> Self {
+    fn prepare_on_engine(engine: DatabaseEngine, args: &[&str]) -> Self {
         let mut args: Vec<String> = args.iter().map(ToString::to_string).collect();
         if !args.iter().any(|arg| arg == "--rate-limits") {
             args.extend(["--rate-limits", "off"].map(str::to_owned));
@@ -156,10 +159,10 @@ impl Server {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(PATIENCE));
+            .timeout_global(Some(WAIT_TIMEOUT));
         Self {
             folder: TempDir::new().unwrap(),
-            database: Database::make(engine).map(Arc::new),
+            database: TestDatabase::create(engine).map(Arc::new),
             args,
             network: None,
             process: None,
@@ -171,25 +174,28 @@ impl Server {
     }
 
     /// The data folder.
-    pub(crate) fn data(&self) -> PathBuf {
+    pub(crate) fn data_dir(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
     /// The database of its own that it has on a database server.
-    pub(crate) fn database(&self) -> &Database {
+    pub(crate) fn database(&self) -> &TestDatabase {
         self.database
             .as_ref()
             .expect("the suite runs on PostgreSQL")
     }
 
     /// A path beside the data folder.
-    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn sibling_path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// What leads a command to this server's data.
-    pub(crate) fn place(&self) -> Vec<String> {
-        let mut args = vec!["--data-dir".to_owned(), self.data().display().to_string()];
+    pub(crate) fn location_args(&self) -> Vec<String> {
+        let mut args = vec![
+            "--data-dir".to_owned(),
+            self.data_dir().display().to_string(),
+        ];
         if let Some(database) = &self.database {
             args.extend(["--db".to_owned(), database.url.clone()]);
         }
@@ -198,48 +204,48 @@ impl Server {
     }
 
     /// Starts the process anew and waits until it serves.
-    pub(crate) fn start_again(&mut self) {
-        self.launch();
-        until("the server says where it is", || {
+    pub(crate) fn restart(&mut self) {
+        self.spawn();
+        wait_until("the server says where it is", || {
             let child = &mut self.process.as_mut().unwrap().child;
             let (id, ended) = (child.id(), child.try_wait().unwrap());
             assert!(
                 ended.is_none(),
                 "it ended: {ended:?}\n{}\n{}",
-                self.said(),
-                self.logged()
+                self.stdout(),
+                self.stderr()
             );
-            self.url = self.listening(id, "base_url").unwrap_or_default();
+            self.url = self.listening_address(id, "base_url").unwrap_or_default();
             !self.url.is_empty()
         });
-        until("the server is ready", || {
-            self.send(Ask::get("/readyz")).status == 200
+        wait_until("the server is ready", || {
+            self.send(TestRequest::get("/readyz")).status == 200
         });
         self.env = self.read_env();
     }
 
     /// Starts the process, and does not wait for it.
-    pub(crate) fn launch(&mut self) {
-        let file = |name| File::create(self.beside(name)).unwrap();
-        let child = locum(self.folder.path())
+    pub(crate) fn spawn(&mut self) {
+        let file = |name| File::create(self.sibling_path(name)).unwrap();
+        let child = locum_command(self.folder.path())
             .args(match self.network {
                 Some(_) => &["serve"][..],
                 None => &["dev", "--port", "0", "--control-port", "0"],
             })
-            .args(self.place())
+            .args(self.location_args())
             .args(&self.args)
             .stdout(file("out.log"))
             .stderr(file("err.log"))
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        let guard = Guard::over(child.id(), self.folder.path());
-        self.process = Some(Process { guard, child });
+        let guard = ProcessGuard::watch(child.id(), self.folder.path());
+        self.process = Some(ServerProcess { guard, child });
     }
 
     /// What the running process says about its listeners; one that was killed left its own word.
-    fn listening(&self, id: u32, name: &str) -> Option<String> {
-        let text = std::fs::read_to_string(self.data().join("server.json")).ok()?;
+    fn listening_address(&self, id: u32, name: &str) -> Option<String> {
+        let text = std::fs::read_to_string(self.data_dir().join("server.json")).ok()?;
         let said: serde_json::Value = serde_json::from_str(&text).ok()?;
         (said["pid"] == id).then(|| said[name].as_str().unwrap_or_default().to_owned())
     }
@@ -250,21 +256,26 @@ impl Server {
     }
 
     /// The address of the control interface.
-    pub(crate) fn control(&self) -> String {
+    pub(crate) fn control_url(&self) -> String {
         let id = self.process.as_ref().unwrap().child.id();
-        format!("http://{}", self.listening(id, "control").unwrap())
+        format!("http://{}", self.listening_address(id, "control").unwrap())
     }
 
     /// Asks the control interface something.
-    pub(crate) fn administer(&self, ask: Ask) -> Answer {
-        ask.send(&self.agent, &self.control())
+    pub(crate) fn send_control(&self, ask: TestRequest) -> TestResponse {
+        ask.send(&self.agent, &self.control_url())
     }
 
     /// Has the running server carry out a command; its answer, or why it was refused.
-    pub(crate) fn order(&self, command: &serde_json::Value) -> Result<serde_json::Value, String> {
-        let token = std::fs::read_to_string(self.data().join("control.token")).unwrap();
-        let ask = Ask::post("/_control/command").json(command);
-        let mut answer = self.administer(ask.bearer(token.trim())).is(200);
+    pub(crate) fn execute_command(
+        &self,
+        command: &serde_json::Value,
+    ) -> Result<serde_json::Value, String> {
+        let token = std::fs::read_to_string(self.data_dir().join("control.token")).unwrap();
+        let ask = TestRequest::post("/_control/command").json(command);
+        let mut answer = self
+            .send_control(ask.bearer(token.trim()))
+            .assert_status(200);
         match answer["refused"].as_str() {
             Some(why) => Err(why.to_owned()),
             None => Ok(answer["done"].take()),
@@ -272,7 +283,7 @@ impl Server {
     }
 
     fn read_env(&self) -> BTreeMap<String, String> {
-        let text = std::fs::read_to_string(self.data().join("dev.env"));
+        let text = std::fs::read_to_string(self.data_dir().join("dev.env"));
         let text = text.unwrap_or_default();
         let lines = text
             .lines()
@@ -283,25 +294,25 @@ impl Server {
     }
 
     /// A line of `dev.env`.
-    pub(crate) fn env(&self, name: &str) -> &str {
+    pub(crate) fn env_value(&self, name: &str) -> &str {
         self.env
             .get(name)
             .unwrap_or_else(|| panic!("dev.env has no {name}"))
     }
 
     /// What it wrote to stdout since it started.
-    pub(crate) fn said(&self) -> String {
-        std::fs::read_to_string(self.beside("out.log")).unwrap_or_default()
+    pub(crate) fn stdout(&self) -> String {
+        std::fs::read_to_string(self.sibling_path("out.log")).unwrap_or_default()
     }
 
     /// What it wrote to stderr since it started.
-    pub(crate) fn logged(&self) -> String {
-        std::fs::read_to_string(self.beside("err.log")).unwrap_or_default()
+    pub(crate) fn stderr(&self) -> String {
+        std::fs::read_to_string(self.sibling_path("err.log")).unwrap_or_default()
     }
 
     /// Ends it without a warning.
     pub(crate) fn kill(&mut self) {
-        if let Some(Process { guard, mut child }) = self.process.take() {
+        if let Some(ServerProcess { guard, mut child }) = self.process.take() {
             drop(guard);
             child.kill().unwrap();
             child.wait().unwrap();
@@ -312,7 +323,7 @@ impl Server {
     pub(crate) fn stop(&mut self) -> (Option<i32>, Duration) {
         self.signal(Signal::TERM);
         let start = base::clock::monotonic_now();
-        let Process { guard, mut child } = self.process.take().unwrap();
+        let ServerProcess { guard, mut child } = self.process.take().unwrap();
         drop(guard);
         let status = child.wait().unwrap();
         (status.code(), start.elapsed())
@@ -326,7 +337,7 @@ impl Server {
     }
 
     /// Kills the process, if it has one that still runs.
-    fn end(&self) {
+    fn kill_if_running(&self) {
         let id = self.process.as_ref().map(|process| process.child.id());
         let pid = id.and_then(|id| Pid::from_raw(id.try_into().ok()?));
         if let Some(pid) = pid {
@@ -336,79 +347,79 @@ impl Server {
     }
 
     /// Kills and starts again.
-    pub(crate) fn crash(&mut self) {
+    pub(crate) fn crash_and_restart(&mut self) {
         self.kill();
-        self.start_again();
+        self.restart();
     }
 
     /// Runs a command on its data, answered in JSON.
-    pub(crate) fn cli(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run_cli(&self, args: &[&str]) -> CommandOutput {
         let mut all: Vec<String> = args.iter().map(ToString::to_string).collect();
         all.push("--json".to_owned());
-        all.extend(self.place());
-        run(self.folder.path(), &all)
+        all.extend(self.location_args());
+        run_command(self.folder.path(), &all)
     }
 
     /// Asks it something.
-    pub(crate) fn send(&self, ask: Ask) -> Answer {
+    pub(crate) fn send(&self, ask: TestRequest) -> TestResponse {
         ask.send(&self.agent, &self.url)
     }
 
     /// Asks it something at another of its addresses.
-    pub(crate) fn send_to(&self, url: &str, ask: Ask) -> Answer {
+    pub(crate) fn send_to(&self, url: &str, ask: TestRequest) -> TestResponse {
         ask.send(&self.agent, url)
     }
 
     /// The same, where it may be gone in the middle.
-    pub(crate) fn try_send(&self, ask: Ask) -> Option<Answer> {
+    pub(crate) fn try_send(&self, ask: TestRequest) -> Option<TestResponse> {
         ask.try_send(&self.agent, &self.url).ok()
     }
 
     /// Runs statements in its database, which it must not have open.
-    pub(crate) fn sql(&self, statements: &str) {
+    pub(crate) fn run_sql(&self, statements: &str) {
         if let Some(database) = &self.database {
-            database.run(statements);
+            database.run_sql(statements);
         } else {
-            let file = rusqlite::Connection::open(self.data().join("locum.db")).unwrap();
+            let file = rusqlite::Connection::open(self.data_dir().join("locum.db")).unwrap();
             file.execute_batch(statements).unwrap();
         }
     }
 
     /// Takes in lines.
-    pub(crate) fn import(&self, lines: &[serde_json::Value]) -> Ran {
-        let path = self.beside(&format!("lines{}.jsonl", fresh()));
+    pub(crate) fn import_lines(&self, lines: &[serde_json::Value]) -> CommandOutput {
+        let path = self.sibling_path(&format!("lines{}.jsonl", unique_number()));
         let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
         std::fs::write(&path, lines.join("\n")).unwrap();
-        self.cli(&["import", "jsonl", path.to_str().unwrap()])
+        self.run_cli(&["import", "jsonl", path.to_str().unwrap()])
     }
 
     /// An app that may do everything.
-    pub(crate) fn app(&self) -> &App {
+    pub(crate) fn default_app(&self) -> &TestApp {
         self.app.get_or_init(|| self.new_app("enterprise"))
     }
 
     /// A new app with an owner of its own.
-    pub(crate) fn new_app(&self, access_level: &str) -> App {
-        let owner = format!("owner{}", fresh());
-        self.cli(&["user", "create", &owner, "--password", "secret"])
-            .well();
-        let name = format!("app {}", fresh());
+    pub(crate) fn new_app(&self, access_level: &str) -> TestApp {
+        let owner = format!("owner{}", unique_number());
+        self.run_cli(&["user", "create", &owner, "--password", "secret"])
+            .assert_success();
+        let name = format!("app {}", unique_number());
         let level = ["--access-level", access_level, "--permission", "messages"];
         let made = ["app", "create", &name, "--owner", &owner];
-        App::read(
+        TestApp::from_json(
             owner.clone(),
-            &self.cli(&[&made[..], &level[..]].concat()).json(),
+            &self.run_cli(&[&made[..], &level[..]].concat()).json(),
         )
     }
 
     /// A new person whose handle begins like this, with an OAuth 2.0 token of all scopes.
-    pub(crate) fn person(&self, name: &str) -> Person<'_> {
-        self.person_with(name, &[])
+    pub(crate) fn new_user(&self, name: &str) -> TestUser<'_> {
+        self.new_user_with(name, &[])
     }
 
     /// The same, made with further arguments of `user create`.
-    pub(crate) fn person_with(&self, name: &str, more: &[&str]) -> Person<'_> {
-        let username = format!("{name}{}", fresh());
+    pub(crate) fn new_user_with(&self, name: &str, more: &[&str]) -> TestUser<'_> {
+        let username = format!("{name}{}", unique_number());
         let made = [
             "user",
             "create",
@@ -418,16 +429,21 @@ impl Server {
             "--name",
             name,
         ];
-        let user = self.cli(&[&made[..], more].concat()).json();
-        Person::of(self, self.app(), user["id"].as_str().unwrap(), &username)
+        let user = self.run_cli(&[&made[..], more].concat()).json();
+        TestUser::with_new_token(
+            self,
+            self.default_app(),
+            user["id"].as_str().unwrap(),
+            &username,
+        )
     }
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("--- the server's log ends with");
-            let logged = self.logged();
+            let logged = self.stderr();
             let lines: Vec<&str> = logged.lines().collect();
             lines
                 .iter()

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::samples::{Film, bomb, gif, jpeg, mp4, png, webp};
 use super::{at_once, in_segments, person, picture, processed, seen};
-use crate::harness::{Ask, Server};
+use crate::harness::{TestRequest, TestServer};
 
 #[test]
 fn bytes_tell_what_a_picture_is() {
@@ -17,7 +17,7 @@ fn bytes_tell_what_a_picture_is() {
         (gif(4), "image/gif", "animated_gif"),
     ];
     for (file, label, kind) in cases {
-        let made = at_once(&author, "tweet_image", &file).is(200)["data"].clone();
+        let made = at_once(&author, "tweet_image", &file).assert_status(200)["data"].clone();
         assert_eq!(made["image"]["image_type"], label);
         let media = seen(&author, made["media_key"].as_str().unwrap());
         assert_eq!(media["type"], kind, "{label}");
@@ -39,11 +39,11 @@ fn what_is_broken_or_something_else_as_well_is_not_taken() {
     let zip = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
     for whole in [png(50, 50), jpeg(50, 50), webp(50, 50), gif(3)] {
         let half = &whole[..whole.len() * 2 / 3];
-        at_once(&author, "tweet_image", half).is(400);
+        at_once(&author, "tweet_image", half).assert_status(400);
         let both = [whole.clone(), zip.clone()].concat();
         let answer = at_once(&author, "tweet_image", &both);
         // What phones put behind a JPEG is cut off.
-        answer.is(if whole.starts_with(b"\xff\xd8") {
+        answer.assert_status(if whole.starts_with(b"\xff\xd8") {
             200
         } else {
             400
@@ -52,22 +52,24 @@ fn what_is_broken_or_something_else_as_well_is_not_taken() {
     let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
     let page = b"<!doctype html><script>alert(1)</script>";
     for other in [&svg[..], page, &zip, b"GIF89a<script>", b"x"] {
-        at_once(&author, "tweet_image", other).is(400);
+        at_once(&author, "tweet_image", other).assert_status(400);
     }
     at_once(&author, "tweet_video", &png(5, 5))
-        .says(400, "The file is not of the announced `media_category`.");
-    at_once(&author, "tweet_image", &mp4(Film::default())).is(400);
+        .assert_error(400, "The file is not of the announced `media_category`.");
+    at_once(&author, "tweet_image", &mp4(Film::default())).assert_status(400);
     // A photo was announced, and its key with it.
     let file = gif(3);
     let begin = json!({ "media_category": "tweet_image", "total_bytes": file.len() });
-    let begun = author.post("/2/media/upload/initialize", &begin).is(200);
+    let begun = author
+        .post("/2/media/upload/initialize", &begin)
+        .assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap();
     super::append(&author, id, &file, &[0]);
     author
-        .send(Ask::post(format!("/2/media/upload/{id}/finalize")))
-        .is(400);
+        .send(TestRequest::post(format!("/2/media/upload/{id}/finalize")))
+        .assert_status(400);
     let large = [jpeg(10, 10), vec![0; 5 * 1024 * 1024]].concat();
-    at_once(&author, "tweet_image", &large).is(400);
+    at_once(&author, "tweet_image", &large).assert_status(400);
 }
 
 #[test]
@@ -91,14 +93,14 @@ fn a_photo_does_not_tell_where_it_was_taken() {
     let photo = [head, b"\xff\xe1", &length, &exif, rest].concat();
     let sent = [&photo[..], b"\0\0\0\x18ftypmp42 a film of the same moment"].concat();
 
-    let made = at_once(&author, "tweet_image", &sent).is(200)["data"].clone();
+    let made = at_once(&author, "tweet_image", &sent).assert_status(200)["data"].clone();
     let media = seen(&author, made["media_key"].as_str().unwrap());
     assert_eq!(
         (&media["width"], &media["height"]),
         (&json!(20), &json!(40))
     );
     let path = super::path_of(&media["url"]);
-    let kept = author.server.send(Ask::get(path));
+    let kept = author.server.send(TestRequest::get(path));
     assert_eq!(kept.status, 200);
     let kept = &kept.body[..];
     let holds = |what: &[u8]| kept.windows(what.len()).any(|part| part == what);
@@ -184,8 +186,8 @@ fn a_video_must_be_one_and_keep_to_the_limits() {
         assert_eq!(status["errors"][0]["detail"], why);
         let post = json!({ "text": why, "media": { "media_ids": [id] } });
         author
-            .publish(&post)
-            .says(400, "Your media IDs are invalid.");
+            .create_post(&post)
+            .assert_error(400, "Your media IDs are invalid.");
     }
 }
 
@@ -196,13 +198,14 @@ fn a_post_carries_four_photos_or_one_of_the_others() {
         .map(|number| picture(&author, &png(30 + number, 30)))
         .collect();
     let moving = picture(&author, &gif(2));
-    let post =
-        |ids: &[&String]| author.publish(&json!({ "text": "x", "media": { "media_ids": ids } }));
-    post(&[&photos[0], &moving]).is_code(400, 323);
+    let post = |ids: &[&String]| {
+        author.create_post(&json!({ "text": "x", "media": { "media_ids": ids } }))
+    };
+    post(&[&photos[0], &moving]).assert_legacy_code(400, 323);
     let all: Vec<&String> = photos.iter().collect();
-    let made = post(&all).is(201);
+    let made = post(&all).assert_status(201);
     let id = made["data"]["id"].as_str().unwrap();
-    let post_seen = author.sees(id, "attachments,entities");
+    let post_seen = author.fetch_post(id, "attachments,entities");
     assert_eq!(
         post_seen["attachments"]["media_keys"]
             .as_array()
@@ -211,30 +214,30 @@ fn a_post_carries_four_photos_or_one_of_the_others() {
         4
     );
     assert_eq!(post_seen["entities"]["urls"].as_array().unwrap().len(), 4);
-    post(&[&moving]).is(201);
+    post(&[&moving]).assert_status(201);
 }
 
 #[test]
 fn pictures_that_say_they_are_enormous_cost_nothing() {
-    let server = Server::start(&[]);
-    let author = server.person("author");
-    at_once(&author, "tweet_image", &png(64, 64)).is(200);
+    let server = TestServer::start(&[]);
+    let author = server.new_user("author");
+    at_once(&author, "tweet_image", &png(64, 64)).assert_status(200);
     let before = memory(&server);
     let (file, large) = (bomb(), png(8193, 1));
     for _ in 0..20 {
         let refused = at_once(&author, "tweet_image", &file);
-        refused.says(
+        refused.assert_error(
             400,
             "The picture of 30000x30000 pixels has too many of them.",
         );
-        at_once(&author, "tweet_image", &large).is(400);
+        at_once(&author, "tweet_image", &large).assert_status(400);
     }
     let grown = memory(&server).saturating_sub(before);
     assert!(grown < 64 * 1024, "{grown} KiB");
 }
 
 /// The most memory that the server ever took, in KiB.
-fn memory(server: &Server) -> u64 {
+fn memory(server: &TestServer) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.unwrap()
@@ -247,29 +250,31 @@ fn memory(server: &Server) -> u64 {
 #[test]
 fn figures_of_a_video_are_its_owners() {
     let author = person("author");
-    let film = at_once(&author, "tweet_video", &mp4(Film::default())).is(200);
+    let film = at_once(&author, "tweet_video", &mp4(Film::default())).assert_status(200);
     let id = film["data"]["id"].as_str().unwrap().to_owned();
     processed(&author, &id);
     author
-        .publish(&json!({ "media": { "media_ids": [id] } }))
-        .is(201);
+        .create_post(&json!({ "media": { "media_ids": [id] } }))
+        .assert_status(201);
     let fields = "media.fields=public_metrics,non_public_metrics,organic_metrics";
     let target = format!("/2/media/7_{id}?{fields}");
     let (own, foreign) = (
-        author.get(&*target).is(200),
-        person("reader").get(&*target).is(200),
+        author.get(&*target).assert_status(200),
+        person("reader").get(&*target).assert_status(200),
     );
     assert!(own["data"]["non_public_metrics"].is_object());
     assert_eq!(foreign["data"]["non_public_metrics"], Value::Null);
     assert_eq!(foreign["data"]["organic_metrics"], Value::Null);
     let two = author
         .get(format!("/2/media?media_keys=7_{id},3_1"))
-        .is(200);
+        .assert_status(200);
     assert_eq!(two["data"][0]["media_key"], format!("7_{id}"));
     assert_eq!(
         two["errors"][0]["detail"],
         "Could not find media with media_keys: [3_1]."
     );
-    author.get("/2/media?media_keys=nonsense").is(400);
-    author.get("/2/media").is(400);
+    author
+        .get("/2/media?media_keys=nonsense")
+        .assert_status(400);
+    author.get("/2/media").assert_status(400);
 }

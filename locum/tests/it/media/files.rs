@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::samples::{jpeg, png};
 use super::{at_once, path_of, person, picture, seen};
-use crate::harness::{Ask, Person, Server, shared};
+use crate::harness::{TestRequest, TestServer, TestUser, shared_server};
 
-fn address(person: &Person<'_>, id: &str) -> String {
+fn address(person: &TestUser<'_>, id: &str) -> String {
     path_of(&seen(person, &format!("3_{id}"))["url"])
 }
 
@@ -15,8 +15,8 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
     let author = person("author");
     let file = jpeg(200, 100);
     let path = address(&author, &picture(&author, &file));
-    let get = |ask: Ask| shared().send(ask);
-    let whole = get(Ask::get(&*path));
+    let get = |ask: TestRequest| shared_server().send(ask);
+    let whole = get(TestRequest::get(&*path));
     assert_eq!((whole.status, &whole.body), (200, &file));
     for (name, value) in [
         ("content-type", "image/jpeg"),
@@ -34,7 +34,7 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
         tag.starts_with('"') && date.ends_with(" GMT"),
         "{tag} {date}"
     );
-    let part = |range: &str| get(Ask::get(&*path).header("range", range));
+    let part = |range: &str| get(TestRequest::get(&*path).header("range", range));
     let length = file.len();
     for (range, from, to) in [
         ("bytes=0-9", 0, 10),
@@ -56,15 +56,15 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
     assert_eq!(beyond.header("content-range"), format!("bytes */{length}"));
     assert_eq!(part("bytes=0-1,4-5").status, 200);
     assert_eq!(part("lines=1-2").status, 200);
-    let changed = Ask::get(&*path)
+    let changed = TestRequest::get(&*path)
         .header("range", "bytes=0-1")
         .header("if-range", "\"x\"");
     assert_eq!(get(changed).status, 200);
     for (name, value) in [("if-none-match", tag), ("if-modified-since", date)] {
-        let known = get(Ask::get(&*path).header(name, value));
+        let known = get(TestRequest::get(&*path).header(name, value));
         assert_eq!((known.status, known.body.len()), (304, 0), "{name}");
     }
-    let head = get(Ask::new("HEAD", &*path));
+    let head = get(TestRequest::new("HEAD", &*path));
     assert_eq!((head.status, head.body.len()), (200, 0));
     assert_eq!(head.header("content-length"), file.len().to_string());
 }
@@ -84,25 +84,34 @@ fn nobody_guesses_a_files_name() {
         "/media/uploads%2Fincoming".to_owned(),
         "/media/3_1.png".to_owned(),
     ] {
-        assert_eq!(shared().send(Ask::get(&*guess)).status, 404, "{guess}");
+        assert_eq!(
+            shared_server().send(TestRequest::get(&*guess)).status,
+            404,
+            "{guess}"
+        );
     }
-    assert_eq!(shared().send(Ask::get(format!("{path}?x=y"))).status, 400);
+    assert_eq!(
+        shared_server()
+            .send(TestRequest::get(format!("{path}?x=y")))
+            .status,
+        400
+    );
 }
 
 #[test]
 fn a_large_photo_comes_in_smaller_sizes() {
     let author = person("author");
     let path = address(&author, &picture(&author, &png(1500, 300)));
-    let small = shared().send(Ask::get(format!("{path}?format=png&name=small")));
+    let small = shared_server().send(TestRequest::get(format!("{path}?format=png&name=small")));
     assert_eq!(
         (small.status, small.header("content-type")),
         (200, "image/jpeg")
     );
     let small = image::load_from_memory(&small.body).unwrap();
     assert_eq!((small.width(), small.height()), (680, 136));
-    let medium = shared().send(Ask::get(format!("{path}?name=medium")));
+    let medium = shared_server().send(TestRequest::get(format!("{path}?name=medium")));
     assert_eq!(image::load_from_memory(&medium.body).unwrap().width(), 1200);
-    let large = shared().send(Ask::get(format!("{path}?name=large")));
+    let large = shared_server().send(TestRequest::get(format!("{path}?name=large")));
     assert_eq!(
         large.header("content-type"),
         "image/png",
@@ -112,30 +121,32 @@ fn a_large_photo_comes_in_smaller_sizes() {
 
 #[test]
 fn imported_files_are_served() {
-    let server = Server::start(&[]);
-    let author = server.person("author");
-    let folder = server.data().join("media/99");
+    let server = TestServer::start(&[]);
+    let author = server.new_user("author");
+    let folder = server.data_dir().join("media/99");
     std::fs::create_dir_all(&folder).unwrap();
     let file = png(12, 12);
     std::fs::write(folder.join("3_99.jpg"), &file).unwrap();
     std::fs::write(folder.join("7_199.mp4"), b"no film").unwrap();
     let media = |id: u64, kind: &str, name: &str| json!({ "kind": "media", "id": id.to_string(), "owner": author.id, "type": kind, "files": [name] });
-    let ran = server.import(&[
+    let ran = server.import_lines(&[
         media(99, "photo", "3_99.jpg"),
         media(199, "video", "7_199.mp4"),
     ]);
-    ran.well();
-    let read = author.get("/2/media/3_99?media.fields=url").is(200);
+    ran.assert_success();
+    let read = author
+        .get("/2/media/3_99?media.fields=url")
+        .assert_status(200);
     let url = format!("{}/media/3_99.jpg", server.url);
     assert_eq!(read["data"]["url"], url, "{read}");
-    let served = server.send(Ask::get("/media/3_99.jpg"));
+    let served = server.send(TestRequest::get("/media/3_99.jpg"));
     assert_eq!((served.status, &served.body), (200, &file));
     assert_eq!(
         served.header("content-type"),
         "image/png",
         "whatever it is called"
     );
-    let odd = server.send(Ask::get("/media/7_199.mp4"));
+    let odd = server.send(TestRequest::get("/media/7_199.mp4"));
     assert_eq!(
         (
             odd.header("content-type"),
@@ -147,29 +158,29 @@ fn imported_files_are_served() {
 
 #[test]
 fn what_nobody_posts_goes_with_its_bytes() {
-    let mut server = Server::start(&[]);
+    let mut server = TestServer::start(&[]);
     let (ids, open, paths, token) = {
-        let author = server.person("author");
+        let author = server.new_user("author");
         let files = [png(20, 20), png(1500, 30), png(22, 22)];
         let ids: Vec<String> = files.iter().map(|file| picture(&author, file)).collect();
         let begun = author
             .post("/2/media/upload/initialize", &json!({}))
-            .is(200);
+            .assert_status(200);
         let open = begun["data"]["id"].as_str().unwrap().to_owned();
         super::append(&author, &open, b"some bytes", &[0]);
         let kept = json!({ "text": "kept", "media": { "media_ids": [ids[0]] } });
-        author.publish(&kept).is(201);
+        author.create_post(&kept).assert_status(201);
         let gone = json!({ "text": "gone", "media": { "media_ids": [ids[2]] } });
-        let gone = author.publish(&gone).is(201)["data"]["id"]
+        let gone = author.create_post(&gone).assert_status(201)["data"]["id"]
             .as_str()
             .unwrap()
             .to_owned();
-        author.delete(format!("/2/posts/{gone}")).is(200);
+        author.delete(format!("/2/posts/{gone}")).assert_status(200);
         let paths: Vec<String> = ids
             .iter()
             .map(|id| {
                 let key = format!("/2/media/3_{id}?media.fields=url");
-                let url = author.get(key).is(200)["data"]["url"].clone();
+                let url = author.get(key).assert_status(200)["data"]["url"].clone();
                 url.as_str()
                     .unwrap()
                     .strip_prefix(&server.url)
@@ -179,30 +190,38 @@ fn what_nobody_posts_goes_with_its_bytes() {
             .collect();
         (ids, open, paths, author.token.clone())
     };
-    assert!(server.data().join(format!("media/uploads/{open}")).exists());
+    assert!(
+        server
+            .data_dir()
+            .join(format!("media/uploads/{open}"))
+            .exists()
+    );
     server.kill();
-    server.sql("UPDATE media SET expires_at = 1 WHERE expires_at IS NOT NULL; UPDATE upload SET expires_at = 1;");
-    server.start_again();
-    crate::harness::until("the old is swept away", || {
-        server.send(Ask::get(&*paths[1])).status == 404
+    server.run_sql("UPDATE media SET expires_at = 1 WHERE expires_at IS NOT NULL; UPDATE upload SET expires_at = 1;");
+    server.restart();
+    crate::harness::wait_until("the old is swept away", || {
+        server.send(TestRequest::get(&*paths[1])).status == 404
     });
-    crate::harness::until("the unfinished goes too", || {
-        !server.data().join(format!("media/uploads/{open}")).exists()
+    crate::harness::wait_until("the unfinished goes too", || {
+        !server
+            .data_dir()
+            .join(format!("media/uploads/{open}"))
+            .exists()
     });
-    let status = |path: &String| server.send(Ask::get(&**path)).status;
+    let status = |path: &String| server.send(TestRequest::get(&**path)).status;
     assert_eq!(
         (status(&paths[0]), status(&paths[1]), status(&paths[2])),
         (200, 404, 404)
     );
-    let left = std::fs::read_dir(server.data().join("media"))
+    let left = std::fs::read_dir(server.data_dir().join("media"))
         .unwrap()
         .count();
     // One of them is of the demo world.
     assert!(left <= 3, "{left} folders");
     let read = |id: &str| {
         server
-            .send(Ask::get(format!("/2/media/3_{id}")).bearer(&token))
-            .is(200)
+            .send(TestRequest::get(format!("/2/media/3_{id}")).bearer(&token))
+            .assert_status(200)
     };
     assert_eq!(read(&ids[0])["data"]["type"], "photo");
     assert_eq!(read(&ids[1])["data"], Value::Null);
@@ -210,13 +229,15 @@ fn what_nobody_posts_goes_with_its_bytes() {
 
 #[test]
 fn the_media_of_a_protected_account_are_not_shown_to_strangers() {
-    let hidden = shared().person_with("hidden", &["--protected"]);
-    let id = at_once(&hidden, "tweet_image", &png(20, 20)).is(200)["data"]["id"].clone();
+    let hidden = shared_server().new_user_with("hidden", &["--protected"]);
+    let id = at_once(&hidden, "tweet_image", &png(20, 20)).assert_status(200)["data"]["id"].clone();
     let id = id.as_str().unwrap();
     hidden
-        .publish(&json!({ "text": "x", "media": { "media_ids": [id] } }))
-        .is(201);
-    let seen = person("stranger").get(format!("/2/media/3_{id}")).is(200);
+        .create_post(&json!({ "text": "x", "media": { "media_ids": [id] } }))
+        .assert_status(201);
+    let seen = person("stranger")
+        .get(format!("/2/media/3_{id}"))
+        .assert_status(200);
     assert_eq!(seen["data"], Value::Null);
     let kind = seen["errors"][0]["type"].as_str().unwrap();
     assert!(kind.ends_with("/not-authorized-for-resource"), "{kind}");

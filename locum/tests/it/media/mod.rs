@@ -7,10 +7,10 @@ mod uploads;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Ask, Person, shared, until};
+use crate::harness::{TestRequest, TestResponse, TestUser, shared_server, wait_until};
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 /// A body of parts; a file is the one without a text.
@@ -36,32 +36,34 @@ fn parts(texts: &[(&str, &str)], name: &str, file: &[u8]) -> Vec<u8> {
 
 const MULTIPART: &str = "multipart/form-data; boundary=XX";
 
-fn multipart(target: &str, texts: &[(&str, &str)], name: &str, file: &[u8]) -> Ask {
-    Ask::post(target).body(MULTIPART, parts(texts, name, file))
+fn multipart(target: &str, texts: &[(&str, &str)], name: &str, file: &[u8]) -> TestRequest {
+    TestRequest::post(target).body(MULTIPART, parts(texts, name, file))
 }
 
 /// A whole file in one request of the newer interface.
-pub(crate) fn at_once(person: &Person<'_>, category: &str, file: &[u8]) -> Answer {
+pub(crate) fn at_once(person: &TestUser<'_>, category: &str, file: &[u8]) -> TestResponse {
     let texts = [("media_category", category)];
     person.send(multipart("/2/media/upload", &texts, "media", file))
 }
 
 /// Uploads a picture; its id.
-fn picture(person: &Person<'_>, file: &[u8]) -> String {
-    let made = at_once(person, "tweet_image", file).is(200);
+fn picture(person: &TestUser<'_>, file: &[u8]) -> String {
+    let made = at_once(person, "tweet_image", file).assert_status(200);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
 /// Uploads in segments of this order; what the end of it answered.
-fn in_segments(person: &Person<'_>, begin: &Value, file: &[u8], order: &[usize]) -> Value {
-    let begun = person.post("/2/media/upload/initialize", begin).is(200);
+fn in_segments(person: &TestUser<'_>, begin: &Value, file: &[u8], order: &[usize]) -> Value {
+    let begun = person
+        .post("/2/media/upload/initialize", begin)
+        .assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap().to_owned();
     append(person, &id, file, order);
     let target = format!("/2/media/upload/{id}/finalize");
-    person.send(Ask::post(target)).is(200)["data"].clone()
+    person.send(TestRequest::post(target)).assert_status(200)["data"].clone()
 }
 
-fn append(person: &Person<'_>, id: &str, file: &[u8], order: &[usize]) {
+fn append(person: &TestUser<'_>, id: &str, file: &[u8], order: &[usize]) {
     let each = file.len().div_ceil(order.len());
     let pieces: Vec<&[u8]> = file.chunks(each).collect();
     let target = format!("/2/media/upload/{id}/append");
@@ -72,16 +74,21 @@ fn append(person: &Person<'_>, id: &str, file: &[u8], order: &[usize]) {
             .map(|(name, text)| (*name, text.as_str()))
             .collect();
         let answer = person.send(multipart(&target, &index, "media", pieces[*place]));
-        assert!(answer.is(200)["data"]["expires_at"].as_i64().unwrap() > 1_700_000_000);
+        assert!(
+            answer.assert_status(200)["data"]["expires_at"]
+                .as_i64()
+                .unwrap()
+                > 1_700_000_000
+        );
     }
 }
 
 /// Waits until the processing of an upload has ended.
-pub(crate) fn processed(person: &Person<'_>, id: &str) -> Value {
+pub(crate) fn processed(person: &TestUser<'_>, id: &str) -> Value {
     let mut last = json!(null);
-    until("the upload is looked at", || {
+    wait_until("the upload is looked at", || {
         let target = format!("/2/media/upload?command=STATUS&media_id={id}");
-        last = person.get(target).is(200);
+        last = person.get(target).assert_status(200);
         let state = last["data"]["processing_info"]["state"].as_str();
         !matches!(state, Some("pending" | "in_progress"))
     });
@@ -89,17 +96,17 @@ pub(crate) fn processed(person: &Person<'_>, id: &str) -> Value {
 }
 
 /// A media as somebody sees it, with all of its fields.
-fn seen(person: &Person<'_>, key: &str) -> Value {
+fn seen(person: &TestUser<'_>, key: &str) -> Value {
     let fields = "alt_text,duration_ms,height,media_key,preview_image_url,public_metrics,type,url,\
                   variants,width";
     let target = format!("/2/media/{key}?media.fields={fields}");
-    person.get(target).is(200)["data"].clone()
+    person.get(target).assert_status(200)["data"].clone()
 }
 
 /// The path of an address of the server.
 pub(crate) fn path_of(address: &Value) -> String {
     let address = address.as_str().unwrap();
-    let path = address.strip_prefix(&shared().url);
+    let path = address.strip_prefix(&shared_server().url);
     path.unwrap_or_else(|| panic!("{address} is elsewhere"))
         .to_owned()
 }

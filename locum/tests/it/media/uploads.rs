@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::samples::{Film, gif, jpeg, mp4, png};
 use super::{append, at_once, in_segments, multipart, person, picture, processed, seen};
-use crate::harness::{Ask, Server, encode, shared};
+use crate::harness::{TestRequest, TestServer, percent_encode, shared_server};
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn a_photo_comes_in_one_step_and_is_posted() {
     let author = person("author");
-    let made = at_once(&author, "tweet_image", &png(90, 60)).is(200);
+    let made = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);
     let data = &made["data"];
     let (id, key) = (
         data["id"].as_str().unwrap(),
@@ -26,20 +26,22 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     assert!((86_000..=86_400).contains(&data["expires_after_secs"].as_i64().unwrap()));
     assert_eq!(data["processing_info"], Value::Null);
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "a <plain> square" } } });
-    let answer = author.post("/2/media/metadata", &described).is(200);
+    let answer = author
+        .post("/2/media/metadata", &described)
+        .assert_status(200);
     assert_eq!(
         answer["data"]["associated_metadata"]["alt_text"]["text"],
         "a <plain> square"
     );
 
     let body = json!({ "text": "look", "media": { "media_ids": [id] } });
-    let made = author.publish(&body).is(201)["data"].clone();
+    let made = author.create_post(&body).assert_status(201)["data"].clone();
     let post = made["id"].as_str().unwrap();
     let target = format!(
         "/2/posts/{post}?expansions=attachments.media_keys&post.fields=attachments,entities,\
          media_metadata,display_text_range&media.fields=url,alt_text,width,height,type"
     );
-    let read = author.get(target).is(200);
+    let read = author.get(target).assert_status(200);
     assert_eq!(read["data"]["attachments"]["media_keys"], json!([key]));
     assert_eq!(
         read["data"]["media_metadata"][0]["alt_text"],
@@ -56,7 +58,7 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     );
     let address = media["url"].as_str().unwrap();
     assert!(
-        address.starts_with(&format!("{}/media/{key}.", shared().url)),
+        address.starts_with(&format!("{}/media/{key}.", shared_server().url)),
         "{address}"
     );
     // The text ends in a link to the picture, which is no part of what is displayed.
@@ -69,14 +71,16 @@ fn a_photo_comes_in_one_step_and_is_posted() {
         (&link["start"], &link["media_key"]),
         (&json!(5), &json!(key))
     );
-    let user = author.get("/2/users/me?user.fields=public_metrics").is(200);
+    let user = author
+        .get("/2/users/me?user.fields=public_metrics")
+        .assert_status(200);
     assert_eq!(user["data"]["public_metrics"]["media_count"], 1);
     let again = json!({ "text": "look", "media": { "media_ids": [id] } });
-    assert_eq!(author.publish(&again).status, 403, "the same again");
+    assert_eq!(author.create_post(&again).status, 403, "the same again");
     let other = picture(&author, &png(10, 10));
     author
-        .publish(&json!({ "text": "look", "media": { "media_ids": [other] } }))
-        .is(201);
+        .create_post(&json!({ "text": "look", "media": { "media_ids": [other] } }))
+        .assert_status(201);
 }
 
 #[test]
@@ -97,7 +101,9 @@ fn a_video_comes_in_segments_of_any_order() {
     assert_eq!(key, format!("7_{id}"));
     assert_eq!(ended["processing_info"]["check_after_secs"], 1);
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "noise" } } });
-    author.post("/2/media/metadata", &described).is(200);
+    author
+        .post("/2/media/metadata", &described)
+        .assert_status(200);
     let status = processed(&author, id);
     let info = &status["data"]["processing_info"];
     assert_eq!(
@@ -118,15 +124,15 @@ fn a_video_comes_in_segments_of_any_order() {
     let variant = &media["variants"][0];
     assert_eq!(variant["content_type"], "video/mp4");
     assert_eq!(variant["bit_rate"], file.len() * 8);
-    let served = shared().send(Ask::get(super::path_of(&variant["url"])));
+    let served = shared_server().send(TestRequest::get(super::path_of(&variant["url"])));
     assert_eq!((served.status, &served.body), (200, &file));
     assert_eq!(media["url"], Value::Null, "only photos have one");
     author
-        .publish(&json!({ "media": { "media_ids": [id] } }))
-        .is(201);
+        .create_post(&json!({ "media": { "media_ids": [id] } }))
+        .assert_status(201);
     let photo = picture(&author, &png(9, 9));
     let both = json!({ "text": "x", "media": { "media_ids": [photo, id] } });
-    author.publish(&both).is(400);
+    author.create_post(&both).assert_status(400);
 }
 
 #[test]
@@ -134,44 +140,46 @@ fn json_carries_segments_in_base64() {
     let author = person("author");
     let file = jpeg(120, 80);
     let begin = json!({ "media_type": "image/jpeg", "total_bytes": file.len() });
-    let begun = author.post("/2/media/upload/initialize", &begin).is(200);
+    let begun = author
+        .post("/2/media/upload/initialize", &begin)
+        .assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap();
     let (first, second) = file.split_at(500);
     for (place, piece) in [(1, second), (0, first)] {
         let body = json!({ "media": BASE64_STANDARD.encode(piece), "segment_index": place });
         author
             .post(format!("/2/media/upload/{id}/append"), &body)
-            .is(200);
+            .assert_status(200);
     }
     let ended = author
         .post(format!("/2/media/upload/{id}/finalize"), &json!({}))
-        .is(200);
+        .assert_status(200);
     assert_eq!(ended["data"]["image"]["image_type"], "image/jpeg");
     let again = author
         .post(format!("/2/media/upload/{id}/finalize"), &json!({}))
-        .is(200);
+        .assert_status(200);
     assert_eq!(again["data"]["media_key"], ended["data"]["media_key"]);
     let late = json!({ "media": "AAAA", "segment_index": 2 });
     author
         .post(format!("/2/media/upload/{id}/append"), &late)
-        .is(400);
+        .assert_status(400);
     let once = json!({ "media": BASE64_STANDARD.encode(&file), "media_category": "tweet_image" });
-    author.post("/2/media/upload", &once).is(200);
+    author.post("/2/media/upload", &once).assert_status(200);
     author
         .post(
             "/2/media/upload",
             &json!({ "media": "%%", "media_category": "tweet_image" }),
         )
-        .is(400);
+        .assert_status(400);
     author
         .post("/2/media/upload", &json!({ "media": 5 }))
-        .is(400);
+        .assert_status(400);
     author
         .post(
             "/2/media/upload",
             &json!({ "media_category": "tweet_image" }),
         )
-        .is(400);
+        .assert_status(400);
 }
 
 #[test]
@@ -187,7 +195,7 @@ fn the_older_form_steps_by_command() {
     ];
     let begun = author
         .send(multipart("/2/media/upload", &begin, "", &[]))
-        .is(200);
+        .assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap();
     // The file may stand before what it belongs to.
     let target = format!("/2/media/upload?command=APPEND&media_id={id}");
@@ -206,7 +214,7 @@ fn the_older_form_steps_by_command() {
     let end = [("command", "FINALIZE"), ("media_id", id)];
     author
         .send(multipart("/2/media/upload", &end, "", &[]))
-        .is(200);
+        .assert_status(200);
     let status = processed(&author, id);
     assert_eq!(status["data"]["processing_info"]["state"], "succeeded");
     let media = seen(&author, &format!("16_{id}"));
@@ -214,7 +222,9 @@ fn the_older_form_steps_by_command() {
         (&media["type"], &media["duration_ms"]),
         (&json!("animated_gif"), &json!(600))
     );
-    let still = shared().send(Ask::get(super::path_of(&media["preview_image_url"])));
+    let still = shared_server().send(TestRequest::get(super::path_of(
+        &media["preview_image_url"],
+    )));
     assert_eq!(still.status, 200, "{}", still.text());
     assert_ne!(still.header("content-type"), "image/gif");
 }
@@ -225,23 +235,30 @@ fn the_interface_before_is_signed_without_its_parts() {
     let file = jpeg(50, 40);
     let target = "/1.1/media/upload.json";
     let made = author
-        .signed(multipart(target, &[], "media", &file))
-        .is(200);
+        .send_signed(multipart(target, &[], "media", &file))
+        .assert_status(200);
     let id = made["media_id"].as_i64().unwrap();
     assert_eq!(made["media_id_string"], id.to_string());
     assert_eq!(
         (&made["size"], &made["image"]["w"]),
         (&json!(file.len()), &json!(50))
     );
-    let data = format!("media_data={}", encode(&BASE64_STANDARD.encode(&file)));
-    author.signed(Ask::post(target).form(data)).is(200);
+    let data = format!(
+        "media_data={}",
+        percent_encode(&BASE64_STANDARD.encode(&file))
+    );
+    author
+        .send_signed(TestRequest::post(target).form(data))
+        .assert_status(200);
 
     let film = mp4(Film::default());
     let begin = format!(
         "command=INIT&media_type=video%2Fmp4&total_bytes={}",
         film.len()
     );
-    let begun = author.signed(Ask::post(target).form(begin)).is(202);
+    let begun = author
+        .send_signed(TestRequest::post(target).form(begin))
+        .assert_status(202);
     let id = begun["media_id_string"].as_str().unwrap();
     for (place, piece) in film.chunks(film.len().div_ceil(2)).enumerate().rev() {
         let place = place.to_string();
@@ -250,58 +267,73 @@ fn the_interface_before_is_signed_without_its_parts() {
             ("media_id", id),
             ("segment_index", &place),
         ];
-        let answer = author.signed(multipart(target, &texts, "media", piece));
+        let answer = author.send_signed(multipart(target, &texts, "media", piece));
         assert_eq!(answer.status, 204, "{}", answer.text());
     }
     let end = format!("command=FINALIZE&media_id={id}");
-    let ended = author.signed(Ask::post(target).form(end)).is(200);
+    let ended = author
+        .send_signed(TestRequest::post(target).form(end))
+        .assert_status(200);
     assert!(ended["processing_info"]["state"].is_string());
-    crate::harness::until("it is looked at", || {
+    crate::harness::wait_until("it is looked at", || {
         let status = author
-            .signed(Ask::get(format!("{target}?command=STATUS&media_id={id}")))
-            .is(200);
+            .send_signed(TestRequest::get(format!(
+                "{target}?command=STATUS&media_id={id}"
+            )))
+            .assert_status(200);
         status["processing_info"]["state"] == "succeeded"
     });
     let described = json!({ "media_id": id, "alt_text": { "text": "a film" } });
-    let answer = author.signed(Ask::post("/1.1/media/metadata/create.json").json(&described));
+    let answer =
+        author.send_signed(TestRequest::post("/1.1/media/metadata/create.json").json(&described));
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(seen(&author, &format!("7_{id}"))["alt_text"], "a film");
     author
-        .signed(Ask::post(target).form("command=INIT&media_type=video%2Fmp4"))
-        .is_code(403, 38);
+        .send_signed(TestRequest::post(target).form("command=INIT&media_type=video%2Fmp4"))
+        .assert_legacy_code(403, 38);
     author
-        .signed(multipart(target, &[], "media", b"<svg/>"))
-        .is_code(400, 324);
+        .send_signed(multipart(target, &[], "media", b"<svg/>"))
+        .assert_legacy_code(400, 324);
     // It takes no token of the newer kind.
-    author.send(multipart(target, &[], "media", &file)).is(403);
+    author
+        .send(multipart(target, &[], "media", &file))
+        .assert_status(403);
 }
 
 #[test]
 fn nobody_uses_what_is_not_theirs() {
     let (owner, other) = (person("owner"), person("other"));
     let id = picture(&owner, &png(20, 20));
-    let post = |who: &crate::harness::Person<'_>, id: &str| {
-        who.publish(&json!({ "text": format!("of {id}"), "media": { "media_ids": [id] } }))
+    let post = |who: &crate::harness::TestUser<'_>, id: &str| {
+        who.create_post(&json!({ "text": format!("of {id}"), "media": { "media_ids": [id] } }))
     };
-    post(&other, &id).says(400, "Your media IDs are invalid.");
+    post(&other, &id).assert_error(400, "Your media IDs are invalid.");
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "mine" } } });
-    other.post("/2/media/metadata", &described).is(404);
-    other.get(format!("/2/media/upload?media_id={id}")).is(404);
-    let hidden = other.get(format!("/2/media/3_{id}")).is(200);
+    other
+        .post("/2/media/metadata", &described)
+        .assert_status(404);
+    other
+        .get(format!("/2/media/upload?media_id={id}"))
+        .assert_status(404);
+    let hidden = other.get(format!("/2/media/3_{id}")).assert_status(200);
     assert_eq!(
         hidden["data"],
         Value::Null,
         "what nobody posted is its owner's"
     );
-    let begun = owner.post("/2/media/upload/initialize", &json!({})).is(200);
+    let begun = owner
+        .post("/2/media/upload/initialize", &json!({}))
+        .assert_status(200);
     let open = begun["data"]["id"].as_str().unwrap();
     let target = format!("/2/media/upload/{open}/append");
     other
         .send(multipart(&target, &[("segment_index", "0")], "media", b"x"))
-        .is(404);
+        .assert_status(404);
     other
-        .send(Ask::post(format!("/2/media/upload/{open}/finalize")))
-        .is(404);
+        .send(TestRequest::post(format!(
+            "/2/media/upload/{open}/finalize"
+        )))
+        .assert_status(404);
 
     let texts = [
         ("media_category", "tweet_image"),
@@ -309,26 +341,26 @@ fn nobody_uses_what_is_not_theirs() {
     ];
     let shared_id = owner
         .send(multipart("/2/media/upload", &texts, "media", &png(8, 8)))
-        .is(200);
+        .assert_status(200);
     let shared_id = shared_id["data"]["id"].as_str().unwrap();
-    post(&other, shared_id).is(201);
-    post(&owner, &id).is(201);
+    post(&other, shared_id).assert_status(201);
+    post(&owner, &id).assert_status(201);
     assert_eq!(seen(&other, &format!("3_{id}"))["type"], "photo");
-    let reader = owner.token(&["--scopes", "tweet.read"]);
+    let reader = owner.new_token(&["--scopes", "tweet.read"]);
     let ask = multipart("/2/media/upload", &[], "media", &png(8, 8)).bearer(&reader);
-    shared().send(ask).is(403);
+    shared_server().send(ask).assert_status(403);
 }
 
 #[test]
 fn wrong_steps_are_refused() {
     let author = person("author");
     let begin = |body: Value| author.post("/2/media/upload/initialize", &body);
-    begin(json!({ "media_category": "tweet_image", "total_bytes": 5_242_881 })).is(400);
-    begin(json!({ "media_type": "image/bmp" })).is(400);
-    begin(json!({ "media_category": "tweet_sound" })).is(400);
-    begin(json!({ "total_bytes": -1 })).is(400);
-    begin(json!({ "additional_owners": ["1"] })).is(400);
-    let begun = begin(json!({ "media_type": "image/png", "total_bytes": 100 })).is(200);
+    begin(json!({ "media_category": "tweet_image", "total_bytes": 5_242_881 })).assert_status(400);
+    begin(json!({ "media_type": "image/bmp" })).assert_status(400);
+    begin(json!({ "media_category": "tweet_sound" })).assert_status(400);
+    begin(json!({ "total_bytes": -1 })).assert_status(400);
+    begin(json!({ "additional_owners": ["1"] })).assert_status(400);
+    let begun = begin(json!({ "media_type": "image/png", "total_bytes": 100 })).assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap();
     let add = |index: &str, bytes: &[u8]| {
         let target = format!("/2/media/upload/{id}/append");
@@ -339,67 +371,76 @@ fn wrong_steps_are_refused() {
             bytes,
         ))
     };
-    let end = || author.send(Ask::post(format!("/2/media/upload/{id}/finalize")));
-    end().is(400);
-    add("1000", b"x").is(400);
-    add("-1", b"x").is(400);
-    add("", b"x").is(400);
-    add("0", b"").is(400);
-    add("0", &[0; 101]).is(400);
-    add("0", &[0; 60]).is(200);
-    add("1", &[0; 41]).is(400);
-    end().says(400, "Segments do not add up to provided total file size.");
-    add("2", &[0; 40]).is(200);
-    end().is(400);
-    add("1", b"x").is(400);
-    author.send(Ask::post("/2/media/upload/1/finalize")).is(404);
-    author.get("/2/media/upload").is(400);
+    let end = || author.send(TestRequest::post(format!("/2/media/upload/{id}/finalize")));
+    end().assert_status(400);
+    add("1000", b"x").assert_status(400);
+    add("-1", b"x").assert_status(400);
+    add("", b"x").assert_status(400);
+    add("0", b"").assert_status(400);
+    add("0", &[0; 101]).assert_status(400);
+    add("0", &[0; 60]).assert_status(200);
+    add("1", &[0; 41]).assert_status(400);
+    end().assert_error(400, "Segments do not add up to provided total file size.");
+    add("2", &[0; 40]).assert_status(200);
+    end().assert_status(400);
+    add("1", b"x").assert_status(400);
+    author
+        .send(TestRequest::post("/2/media/upload/1/finalize"))
+        .assert_status(404);
+    author.get("/2/media/upload").assert_status(400);
     let text = "x".repeat(1_001);
     let long = json!({ "id": id, "metadata": { "alt_text": { "text": text } } });
-    author.post("/2/media/metadata", &long).is(400);
+    author.post("/2/media/metadata", &long).assert_status(400);
     let odd = [("segment_index", "0"), ("colour", "red")];
     let odd = multipart(&format!("/2/media/upload/{id}/append"), &odd, "media", b"x");
-    author.send(odd).is(400);
-    let ask = Ask::post("/2/media/upload").body("multipart/form-data", b"x".to_vec());
-    author.send(ask).is(415);
-    let ask = Ask::post("/2/media/upload").body(super::MULTIPART, b"--XX\r\nnonsense".to_vec());
-    author.send(ask).is(400);
+    author.send(odd).assert_status(400);
+    let ask = TestRequest::post("/2/media/upload").body("multipart/form-data", b"x".to_vec());
+    author.send(ask).assert_status(415);
+    let ask =
+        TestRequest::post("/2/media/upload").body(super::MULTIPART, b"--XX\r\nnonsense".to_vec());
+    author.send(ask).assert_status(400);
     let tags: Vec<String> = (0..11).map(|number| number.to_string()).collect();
     let photo = picture(&author, &png(7, 7));
     for tags in [json!(tags), json!(["99"])] {
         let media = json!({ "media_ids": [photo], "tagged_user_ids": tags });
         author
-            .publish(&json!({ "text": "t", "media": media }))
-            .is(400);
+            .create_post(&json!({ "text": "t", "media": media }))
+            .assert_status(400);
     }
     let twice = json!({ "text": "t", "media": { "media_ids": [photo, photo] } });
-    author.publish(&twice).is(400);
+    author.create_post(&twice).assert_status(400);
 }
 
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
-    let mut server = Server::start(&[]);
+    let mut server = TestServer::start(&[]);
     let file = mp4(Film {
         bytes: 90_000,
         ..Film::default()
     });
     let (token, id) = {
-        let author = server.person("author");
+        let author = server.new_user("author");
         let begin = json!({ "media_type": "video/mp4", "total_bytes": file.len() });
-        let begun = author.post("/2/media/upload/initialize", &begin).is(200);
+        let begun = author
+            .post("/2/media/upload/initialize", &begin)
+            .assert_status(200);
         let id = begun["data"]["id"].as_str().unwrap().to_owned();
         append(&author, &id, &file, &[1, 2, 0]);
         (author.token.clone(), id)
     };
-    server.crash();
+    server.crash_and_restart();
     let target = format!("/2/media/upload/{id}/finalize");
-    server.send(Ask::post(target).bearer(&token)).is(200);
-    server.crash();
+    server
+        .send(TestRequest::post(target).bearer(&token))
+        .assert_status(200);
+    server.crash_and_restart();
     // If the process died at the work, that is taken up when its claim has ended.
     let begun = base::clock::monotonic_now();
     loop {
         let target = format!("/2/media/upload?media_id={id}");
-        let status = server.send(Ask::get(target).bearer(&token)).is(200);
+        let status = server
+            .send(TestRequest::get(target).bearer(&token))
+            .assert_status(200);
         if status["data"]["processing_info"]["state"] == "succeeded" {
             break;
         }
@@ -407,16 +448,18 @@ fn what_was_acknowledged_survives_a_kill() {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     let target = format!("/2/media/7_{id}?media.fields=variants");
-    let media = server.send(Ask::get(target).bearer(&token)).is(200);
+    let media = server
+        .send(TestRequest::get(target).bearer(&token))
+        .assert_status(200);
     let address = media["data"]["variants"][0]["url"].as_str().unwrap();
     let path = address.strip_prefix(&server.url).unwrap().to_owned();
-    assert_eq!(server.send(Ask::get(path)).body, file);
+    assert_eq!(server.send(TestRequest::get(path)).body, file);
 }
 
 #[test]
 fn subtitles_belong_to_a_video() {
     let author = person("author");
-    let film = at_once(&author, "tweet_video", &mp4(Film::default())).is(200);
+    let film = at_once(&author, "tweet_video", &mp4(Film::default())).assert_status(200);
     let film = film["data"]["id"].as_str().unwrap();
     processed(&author, film);
     let words = at_once(
@@ -424,7 +467,7 @@ fn subtitles_belong_to_a_video() {
         "subtitles",
         b"1\n00:00:00,000 --> 00:00:01,000\nNoise\n",
     )
-    .is(200);
+    .assert_status(200);
     let words = words["data"]["id"].as_str().unwrap();
     let give = |video: &str, language: &str| {
         let subtitles =
@@ -432,19 +475,19 @@ fn subtitles_belong_to_a_video() {
         let body = json!({ "id": video, "media_category": "TweetVideo", "subtitles": subtitles });
         author.post("/2/media/subtitles", &body)
     };
-    let given = give(film, "EN").is(200);
+    let given = give(film, "EN").assert_status(200);
     assert_eq!(
         given["data"]["associated_subtitles"][0]["language_code"],
         "EN"
     );
-    give(words, "EN").is(404);
-    give(film, "E1").is(400);
+    give(words, "EN").assert_status(404);
+    give(film, "E1").assert_status(400);
     author
-        .publish(&json!({ "text": "s", "media": { "media_ids": [words] } }))
-        .is(400);
+        .create_post(&json!({ "text": "s", "media": { "media_ids": [words] } }))
+        .assert_status(400);
     let take = json!({ "id": film, "media_category": "TweetVideo", "language_code": "EN" });
     let taken = author
-        .send(Ask::delete("/2/media/subtitles").json(&take))
-        .is(200);
+        .send(TestRequest::delete("/2/media/subtitles").json(&take))
+        .assert_status(200);
     assert_eq!(taken["data"]["deleted"], true);
 }

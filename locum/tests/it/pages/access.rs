@@ -1,11 +1,11 @@
 //! Settings: the password, sessions and connected apps.
 
 use super::browser::Browser;
-use crate::harness::shared;
+use crate::harness::shared_server;
 
 #[test]
 fn a_session_is_ended_from_another() {
-    let server = shared();
+    let server = shared_server();
     let (mut here, name) = Browser::of_someone(server);
     let mut there = Browser::new(server);
     there.sign_in(&name, "secret", "/");
@@ -25,7 +25,7 @@ fn a_session_is_ended_from_another() {
 
 #[test]
 fn a_password_is_changed_by_whoever_knows_it() {
-    let server = shared();
+    let server = shared_server();
     let (mut here, name) = Browser::of_someone(server);
     let mut there = Browser::new(server);
     there.sign_in(&name, "secret", "/");
@@ -54,7 +54,7 @@ fn a_password_is_changed_by_whoever_knows_it() {
 
 #[test]
 fn a_forgotten_password_tells_nobody_who_is_here() {
-    let server = shared();
+    let server = shared_server();
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
     let mut ask = |email: &str| {

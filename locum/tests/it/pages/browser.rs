@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::harness::{Answer, Ask, Server, encode, fresh};
+use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, unique_number};
 
 /// A browser with its cookies.
 pub(crate) struct Browser<'s> {
-    pub(crate) server: &'s Server,
+    pub(crate) server: &'s TestServer,
     pub(crate) cookies: BTreeMap<String, String>,
 }
 
 impl<'s> Browser<'s> {
-    pub(crate) const fn new(server: &'s Server) -> Self {
+    pub(crate) const fn new(server: &'s TestServer) -> Self {
         Self {
             server,
             cookies: BTreeMap::new(),
@@ -21,7 +21,7 @@ impl<'s> Browser<'s> {
     }
 
     /// A browser in which somebody new is signed in.
-    pub(crate) fn of_someone(server: &'s Server) -> (Self, String) {
+    pub(crate) fn of_someone(server: &'s TestServer) -> (Self, String) {
         let name = someone(server);
         let mut browser = Self::new(server);
         let answer = browser.sign_in(&name, "secret", "/settings/account");
@@ -30,7 +30,7 @@ impl<'s> Browser<'s> {
     }
 
     /// Sends a request with its cookies, and keeps those that come.
-    pub(crate) fn send(&mut self, ask: Ask) -> Answer {
+    pub(crate) fn send(&mut self, ask: TestRequest) -> TestResponse {
         let pairs = self.cookies.iter();
         let cookies: Vec<_> = pairs
             .map(|(name, value)| format!("{name}={value}"))
@@ -48,17 +48,17 @@ impl<'s> Browser<'s> {
         answer
     }
 
-    pub(crate) fn get(&mut self, target: impl Into<String>) -> Answer {
-        self.send(Ask::get(target))
+    pub(crate) fn get(&mut self, target: impl Into<String>) -> TestResponse {
+        self.send(TestRequest::get(target))
     }
 
     /// Sends the form that a page shows, with fields of its own.
     pub(crate) fn submit(
         &mut self,
-        page: &Answer,
+        page: &TestResponse,
         action: &str,
         fields: &[(&str, &str)],
-    ) -> Answer {
+    ) -> TestResponse {
         let mut all = hidden(&page.text(), action);
         for (name, value) in fields {
             all.insert((*name).to_owned(), (*value).to_owned());
@@ -67,8 +67,8 @@ impl<'s> Browser<'s> {
         self.send(posted(action, &all).header("origin", origin))
     }
 
-    pub(crate) fn sign_in(&mut self, login: &str, password: &str, next: &str) -> Answer {
-        let page = self.get(format!("/login?next={}", encode(next)));
+    pub(crate) fn sign_in(&mut self, login: &str, password: &str, next: &str) -> TestResponse {
+        let page = self.get(format!("/login?next={}", percent_encode(next)));
         assert_eq!(page.status, 200, "{}", page.text());
         let fields = [("login", login), ("password", password)];
         self.submit(&page, "/login", &fields)
@@ -76,12 +76,12 @@ impl<'s> Browser<'s> {
 }
 
 /// A form as it goes over the wire.
-pub(crate) fn posted(action: &str, fields: &BTreeMap<String, String>) -> Ask {
+pub(crate) fn posted(action: &str, fields: &BTreeMap<String, String>) -> TestRequest {
     let pairs: Vec<_> = fields
         .iter()
-        .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
+        .map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)))
         .collect();
-    Ask::post(action).form(pairs.join("&"))
+    TestRequest::post(action).form(pairs.join("&"))
 }
 
 /// The hidden fields of the form with this action.
@@ -115,19 +115,19 @@ fn plain(html: &str) -> String {
 }
 
 /// Somebody new, whose password is `secret`.
-pub(crate) fn someone(server: &Server) -> String {
-    let name = format!("visitor{}", fresh());
+pub(crate) fn someone(server: &TestServer) -> String {
+    let name = format!("visitor{}", unique_number());
     let made = ["user", "create", &name, "--password", "secret"];
-    server.cli(&made).well();
+    server.run_cli(&made).assert_success();
     name
 }
 
 /// A new app, made with further arguments.
-pub(crate) fn app(server: &Server, more: &[&str]) -> Value {
-    let name = format!("App {}", fresh());
-    let owner = server.app().owner.clone();
+pub(crate) fn app(server: &TestServer, more: &[&str]) -> Value {
+    let name = format!("App {}", unique_number());
+    let owner = server.default_app().owner.clone();
     let made = ["app", "create", &name, "--owner", &owner];
-    server.cli(&[&made[..], more].concat()).json()
+    server.run_cli(&[&made[..], more].concat()).json()
 }
 
 /// A text member of what a command answered.

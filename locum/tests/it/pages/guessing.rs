@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::browser::{Browser, hidden, posted, someone};
-use crate::harness::{Ask, Server};
+use crate::harness::{TestRequest, TestServer};
 
 #[test]
 fn a_crash_forgets_no_attempt() {
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     let name = someone(&server);
     let cookies = {
         let mut browser = Browser::new(&server);
@@ -19,16 +19,16 @@ fn a_crash_forgets_no_attempt() {
         assert_eq!(browser.sign_in(&name, "not it", "/").status, 429);
         browser.cookies
     };
-    server.crash();
+    server.crash_and_restart();
     let mut browser = Browser::new(&server);
     browser.cookies = cookies;
     let answer = browser.sign_in(&name, "secret", "/");
     assert_eq!(answer.status, 429, "not even with the right password");
-    assert!(answer.number("retry-after") > 0);
+    assert!(answer.header_number("retry-after") > 0);
 }
 
 /// Sign-in forms, filled in, each as from another address.
-fn attempts(server: &Server, count: usize) -> Vec<Ask> {
+fn attempts(server: &TestServer, count: usize) -> Vec<TestRequest> {
     let name = someone(server);
     let mut browser = Browser::new(server);
     let page = browser.get("/login");
@@ -50,11 +50,11 @@ fn attempts(server: &Server, count: usize) -> Vec<Ask> {
 }
 
 /// How long each of some reads takes, in order.
-fn reads(server: &Server, count: usize, ask: &Ask) -> Vec<Duration> {
+fn reads(server: &TestServer, count: usize, ask: &TestRequest) -> Vec<Duration> {
     let mut took: Vec<_> = (0..count)
         .map(|_| {
             let start = base::clock::monotonic_now();
-            server.send(ask.clone()).is(200);
+            server.send(ask.clone()).assert_status(200);
             start.elapsed()
         })
         .collect();
@@ -65,10 +65,10 @@ fn reads(server: &Server, count: usize, ask: &Ask) -> Vec<Duration> {
 /// While passwords are hashed, reads go on: none waits for the queue of those who sign in.
 #[test]
 fn reads_do_not_wait_for_those_who_sign_in() {
-    let server = Server::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
-    let person = server.person("reader");
-    let id = person.says("Still here");
-    let ask = Ask::get(format!("/2/posts?ids={id}")).bearer(&person.token);
+    let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
+    let person = server.new_user("reader");
+    let id = person.publish_text("Still here");
+    let ask = TestRequest::get(format!("/2/posts?ids={id}")).bearer(&person.token);
     let attempts = attempts(&server, 20);
     std::thread::scope(|scope| {
         let start = base::clock::monotonic_now();
@@ -91,10 +91,10 @@ fn reads_do_not_wait_for_those_who_sign_in() {
 #[test]
 #[ignore = "measures"]
 fn two_hundred_who_sign_in_slow_reads_down_by_less_than_three_times() {
-    let server = Server::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
-    let person = server.person("reader");
-    let id = person.says("Still here");
-    let ask = Ask::get(format!("/2/posts?ids={id}")).bearer(&person.token);
+    let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
+    let person = server.new_user("reader");
+    let id = person.publish_text("Still here");
+    let ask = TestRequest::get(format!("/2/posts?ids={id}")).bearer(&person.token);
     reads(&server, 500, &ask);
     let before = reads(&server, 2000, &ask)[1980];
     let attempts = attempts(&server, 200);

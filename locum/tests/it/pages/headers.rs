@@ -1,13 +1,13 @@
 //! The headers of everything that a browser shows.
 
 use serde_json::Value;
-use web::endpoint::Accent;
+use web::endpoint::ErrorFormat;
 
 use super::browser::Browser;
-use crate::harness::{Answer, Ask, Server, shared, until};
+use crate::harness::{TestRequest, TestResponse, TestServer, shared_server, wait_until};
 
 #[track_caller]
-pub(super) fn is_guarded(answer: &Answer, what: &str) {
+pub(super) fn is_guarded(answer: &TestResponse, what: &str) {
     let policy = answer.header("content-security-policy");
     for part in [
         "default-src 'none'",
@@ -30,17 +30,17 @@ pub(super) fn is_guarded(answer: &Answer, what: &str) {
 
 #[test]
 fn every_page_is_guarded() {
-    let server = shared();
+    let server = shared_server();
     let (mut person, _) = Browser::of_someone(server);
     let mut nobody = Browser::new(server);
     for endpoint in web::operations::ENDPOINTS.iter().copied().flatten() {
         let path = endpoint.path;
         let is_asset = path.starts_with("/assets/");
-        if endpoint.accent != Accent::Page || is_asset || path.contains('{') {
+        if endpoint.error_format != ErrorFormat::Page || is_asset || path.contains('{') {
             continue;
         }
         for browser in [&mut nobody, &mut person] {
-            let ask = Ask::new(endpoint.method, path);
+            let ask = TestRequest::new(endpoint.method, path);
             let answer = browser.send(ask);
             is_guarded(
                 &answer,
@@ -52,17 +52,17 @@ fn every_page_is_guarded() {
             assert!(to.is_empty() || to.starts_with('/'), "{path}: {to}");
         }
     }
-    let lost = server.send(Ask::get("/oauth2/authorize/nothing"));
+    let lost = server.send(TestRequest::get("/oauth2/authorize/nothing"));
     assert_eq!(lost.status, 404);
 }
 
 #[test]
 fn the_style_is_kept_for_ever() {
-    let server = shared();
-    let page = server.send(Ask::get("/login")).text();
+    let server = shared_server();
+    let page = server.send(TestRequest::get("/login")).text();
     let path = page.split("href=\"/assets/").nth(1).unwrap();
     let path = format!("/assets/{}", path.split('"').next().unwrap());
-    let style = server.send(Ask::get(path));
+    let style = server.send(TestRequest::get(path));
     assert_eq!(style.status, 200);
     assert!(style.header("cache-control").contains("immutable"));
     assert_eq!(style.header("x-content-type-options"), "nosniff");
@@ -70,11 +70,12 @@ fn the_style_is_kept_for_ever() {
 
 #[test]
 fn over_tls_the_cookie_is_bound_to_the_host() {
-    let mut server = Server::prepare(&["--base-url", "https://own.example"]);
-    server.launch();
+    let mut server = TestServer::prepare(&["--base-url", "https://own.example"]);
+    server.spawn();
     let mut addr = String::new();
-    until("the server says where it is", || {
-        let told = std::fs::read_to_string(server.data().join("server.json")).unwrap_or_default();
+    wait_until("the server says where it is", || {
+        let told =
+            std::fs::read_to_string(server.data_dir().join("server.json")).unwrap_or_default();
         let told: Value = serde_json::from_str(&told).unwrap_or_default();
         told["addr"]
             .as_str()
@@ -83,7 +84,7 @@ fn over_tls_the_cookie_is_bound_to_the_host() {
         !addr.is_empty()
     });
     server.url = format!("http://{addr}");
-    let page = server.send(Ask::get("/login"));
+    let page = server.send(TestRequest::get("/login"));
     let cookie = page.header("set-cookie");
     assert!(cookie.starts_with("__Host-locum"), "{cookie}");
     assert!(cookie.contains("; Secure"), "{cookie}");

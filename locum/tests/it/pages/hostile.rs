@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::browser::{Browser, app, param, text};
-use crate::harness::{Answer, Ask, Key, Server, encode, fresh};
+use crate::harness::{
+    OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, unique_number,
+};
 
 /// Each with what must not stand on a page as it is.
 const CORPUS: &[(&str, &str)] = &[
@@ -21,7 +23,7 @@ const CORPUS: &[(&str, &str)] = &[
 ];
 
 #[track_caller]
-fn is_inert(answer: &Answer, what: &str) {
+fn is_inert(answer: &TestResponse, what: &str) {
     let text = answer.text();
     assert!(answer.status < 500, "{what}: {text}");
     if !answer.header("content-type").starts_with("text/html") {
@@ -34,26 +36,26 @@ fn is_inert(answer: &Answer, what: &str) {
 }
 
 /// A request token whose callback is hostile as far as a callback may be.
-fn begin(server: &Server, app: &Value, callback: &str) -> String {
-    let ask = Ask::post(format!(
+fn begin(server: &TestServer, app: &Value, callback: &str) -> String {
+    let ask = TestRequest::post(format!(
         "/oauth/request_token?oauth_callback={}",
-        encode(callback)
+        percent_encode(callback)
     ));
-    let key = Key {
+    let key = OAuth1Credentials {
         consumer: (text(app, "api_key"), text(app, "api_secret")),
-        ..Key::default()
+        ..OAuth1Credentials::default()
     };
-    let header = ask.signature(&key, &server.url);
-    let answer = server.send(ask.authorized(header));
+    let header = ask.oauth1_header(&key, &server.url);
+    let answer = server.send(ask.authorization(header));
     assert_eq!(answer.status, 200, "{}", answer.text());
     param(&format!("?{}", answer.text()), "oauth_token").unwrap()
 }
 
 #[test]
 fn names_of_people_and_apps_are_text_on_every_page() {
-    let server = Server::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
+    let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
     for (at, (payload, _)) in CORPUS.iter().enumerate() {
-        let name = format!("hostile{}", fresh());
+        let name = format!("hostile{}", unique_number());
         let made = [
             "user",
             "create",
@@ -63,7 +65,7 @@ fn names_of_people_and_apps_are_text_on_every_page() {
             "--name",
             payload,
         ];
-        server.cli(&made).well();
+        server.run_cli(&made).assert_success();
         let short: String = payload.chars().take(32).collect();
         let callback = format!("https://client.example/{at}?x=\"><script>x()</script>");
         let callback = callback.replace(' ', "");
@@ -78,13 +80,13 @@ fn names_of_people_and_apps_are_text_on_every_page() {
             "--request-email",
         ];
         let create = ["app", "create", &short, "--owner", &name];
-        let app = server.cli(&[&create[..], &more[..]].concat()).json();
+        let app = server.run_cli(&[&create[..], &more[..]].concat()).json();
         let id = text(&app, "id");
         let mut browser = Browser::new(&server);
         // The browser's own name stands in the list of sessions.
         let answer = browser.sign_in(&name, "secret", "/settings/account");
         assert_eq!(answer.status, 303, "{}", answer.text());
-        let agent = Ask::get("/settings/account").header("user-agent", payload);
+        let agent = TestRequest::get("/settings/account").header("user-agent", payload);
         is_inert(&browser.send(agent), "account");
         for path in [
             "/settings/sessions".to_owned(),
@@ -111,12 +113,12 @@ fn names_of_people_and_apps_are_text_on_every_page() {
 }
 
 /// Pages of an advertising account in which everything has a hostile name.
-fn advertising(server: &Server, user: &str, payload: &str) -> Vec<String> {
+fn advertising(server: &TestServer, user: &str, payload: &str) -> Vec<String> {
     let create = ["ads", "account", "create", payload, "--user", user];
-    let account = server.cli(&create).json();
+    let account = server.run_cli(&create).json();
     let account = text(&account, "id");
     let fund = ["ads", "account", "funding", account, "--amount", "50"];
-    let instrument = server.cli(&fund).json();
+    let instrument = server.run_cli(&fund).json();
     let mut browser = Browser::new(server);
     browser.sign_in(user, "secret", "/ads");
     let home = format!("/ads/{account}");
@@ -166,13 +168,13 @@ fn advertising(server: &Server, user: &str, payload: &str) -> Vec<String> {
 }
 
 /// Both questions, answered with yes.
-fn consent(server: &Server, browser: &mut Browser<'_>, app: &Value, callback: &str) {
+fn consent(server: &TestServer, browser: &mut Browser<'_>, app: &Value, callback: &str) {
     let challenge = base::pkce::ChallengeMethod::S256.derive_challenge(&"v".repeat(43));
     let ask = format!(
         "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
          &state=%22%3E%3Cscript%3E&code_challenge={challenge}&code_challenge_method=S256",
         text(app, "client_id"),
-        encode(callback)
+        percent_encode(callback)
     );
     let page = browser.get(ask);
     assert_eq!(page.status, 200, "{}", page.text());
@@ -196,10 +198,10 @@ fn consent(server: &Server, browser: &mut Browser<'_>, app: &Value, callback: &s
 #[test]
 fn what_comes_in_an_address_or_a_form_is_text_where_it_is_shown_again() {
     // Its own: so many wrong sign-ins would keep the other tests' people out.
-    let server = &Server::start(&[]);
+    let server = &TestServer::start(&[]);
     let known = app(server, &["--callback", "https://client.example/cb"]);
     for (payload, _) in CORPUS {
-        let bad = encode(payload);
+        let bad = percent_encode(payload);
         let mut browser = Browser::new(server);
         for target in [
             format!("/login?next={bad}"),
@@ -237,8 +239,8 @@ fn what_comes_in_an_address_or_a_form_is_text_where_it_is_shown_again() {
             is_inert(&answer, path);
         }
         // In the answers of the interface it is JSON, and nothing that a browser would run.
-        let person =
-            Ask::get(format!("/2/users/by/username/{bad}")).bearer(server.env("USER_TOKEN"));
+        let person = TestRequest::get(format!("/2/users/by/username/{bad}"))
+            .bearer(server.env_value("USER_TOKEN"));
         let answer = server.send(person);
         let kind = answer.header("content-type");
         assert!(

@@ -1,14 +1,14 @@
 //! The first page, what cannot go on, and saying no before signing in.
 
 use super::browser::{Browser, app, param, someone, text};
-use crate::harness::{Ask, Server, encode, shared};
+use crate::harness::{TestRequest, TestServer, percent_encode, shared_server};
 
 const CALLBACK: &str = "https://client.example/cb";
 
 #[test]
 fn the_first_page_says_where_to_go() {
-    let server = shared();
-    let page = Browser::new(server).get("/").is_page(200);
+    let server = shared_server();
+    let page = Browser::new(server).get("/").assert_page(200);
     for words in [
         "Sign in",
         "Create an account",
@@ -19,41 +19,41 @@ fn the_first_page_says_where_to_go() {
         assert!(page.contains(words), "{words}: {page}");
     }
     let (mut browser, _) = Browser::of_someone(server);
-    let page = browser.get("/").is_page(200);
+    let page = browser.get("/").assert_page(200);
     assert!(page.contains("Your account") && !page.contains("Create an account"));
 }
 
 #[test]
 fn what_a_person_looks_for_in_vain_is_told_on_a_page() {
-    let server = shared();
-    let look = |ask: Ask| server.send(ask.header("accept", "text/html,*/*;q=0.8"));
-    let answer = look(Ask::get("/nothing/here").header("x-request-id", "my-request-7"));
-    let page = answer.is_page(404);
+    let server = shared_server();
+    let look = |ask: TestRequest| server.send(ask.header("accept", "text/html,*/*;q=0.8"));
+    let answer = look(TestRequest::get("/nothing/here").header("x-request-id", "my-request-7"));
+    let page = answer.assert_page(404);
     assert!(page.contains("There is nothing here"), "{page}");
     assert!(page.contains("my-request-7") && page.contains("/assets/"));
     assert!(!answer.header("content-security-policy").is_empty());
-    let answer = look(Ask::post("/settings/account").form("a=b"));
-    assert!(answer.is_page(405).contains("can’t be used like that"));
+    let answer = look(TestRequest::post("/settings/account").form("a=b"));
+    assert!(answer.assert_page(405).contains("can’t be used like that"));
     assert!(answer.header("allow").contains("GET"));
     // Programs are told as before.
     for path in ["/2/nothing", "/1.1/nothing.json", "/12/nothing"] {
-        let answer = look(Ask::get(path));
+        let answer = look(TestRequest::get(path));
         assert_eq!(answer.status, 404);
         assert!(!answer.header("content-type").contains("html"), "{path}");
     }
-    let answer = server.send(Ask::get("/nothing/here"));
+    let answer = server.send(TestRequest::get("/nothing/here"));
     assert!(answer.header("content-type").contains("json"));
 
-    let server = Server::start(&["--world", "empty", "--rate-limits", "table"]);
-    let mut answers = (0..1000).map(|_| server.send(Ask::get("/login")));
+    let server = TestServer::start(&["--world", "empty", "--rate-limits", "table"]);
+    let mut answers = (0..1000).map(|_| server.send(TestRequest::get("/login")));
     let answer = answers.find(|answer| answer.status != 200).unwrap();
-    assert!(answer.is_page(429).contains("Too many tries"));
-    assert!(answer.number("retry-after") > 0);
+    assert!(answer.assert_page(429).contains("Too many tries"));
+    assert!(answer.header_number("retry-after") > 0);
 }
 
 #[test]
 fn whoever_does_not_want_to_sign_in_says_no() {
-    let server = shared();
+    let server = shared_server();
     let app = app(server, &["--callback", CALLBACK]);
     let mut browser = Browser::new(server);
     let challenge = "a".repeat(43);
@@ -61,7 +61,7 @@ fn whoever_does_not_want_to_sign_in_says_no() {
         "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
          &state=mine&code_challenge={challenge}&code_challenge_method=plain",
         text(&app, "client_id"),
-        encode(CALLBACK),
+        percent_encode(CALLBACK),
     );
     let page = browser.get(asked.clone());
     let no = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "deny")]);
@@ -81,7 +81,7 @@ fn whoever_does_not_want_to_sign_in_says_no() {
 
 #[test]
 fn the_weaker_method_of_pkce_is_warned_of() {
-    let server = Server::start(&["--set", "auth.pkce_plain=warn"]);
+    let server = TestServer::start(&["--set", "auth.pkce_plain=warn"]);
     let owner = someone(&server);
     let made = [
         "app",
@@ -92,14 +92,14 @@ fn the_weaker_method_of_pkce_is_warned_of() {
         "--callback",
         CALLBACK,
     ];
-    let app = server.cli(&made).json();
+    let app = server.run_cli(&made).json();
     let mut browser = Browser::new(&server);
     browser.sign_in(&owner, "secret", "/");
     let asked = format!(
         "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
          &state=mine&code_challenge={}&code_challenge_method=plain",
         text(&app, "client_id"),
-        encode(CALLBACK),
+        percent_encode(CALLBACK),
         "a".repeat(43),
     );
     let keys = format!("/developer/apps/{}/keys", text(&app, "id"));
@@ -112,13 +112,13 @@ fn the_weaker_method_of_pkce_is_warned_of() {
 
 #[test]
 fn a_new_password_disconnects_apps_where_that_is_asked_for() {
-    let server = shared();
-    let person = server.person("leak");
+    let server = shared_server();
+    let person = server.new_user("leak");
     let mut browser = Browser::new(server);
     browser.sign_in(&person.username, "secret", "/");
     let me = || {
         server
-            .send(Ask::get("/2/users/me").bearer(&person.token))
+            .send(TestRequest::get("/2/users/me").bearer(&person.token))
             .status
     };
     let mut change = |old: &str, new: &str, more: &[(&str, &str)]| {
@@ -135,7 +135,7 @@ fn a_new_password_disconnects_apps_where_that_is_asked_for() {
 
 #[test]
 fn a_new_address_waits_and_is_taken_back() {
-    let server = shared();
+    let server = shared_server();
     let (mut browser, name) = Browser::of_someone(server);
     let page = browser.get("/settings/account");
     let set = |browser: &mut Browser<'_>, email: &str| {

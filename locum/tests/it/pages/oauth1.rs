@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::browser::{Browser, app, param, text};
-use crate::harness::{Ask, Key, Server, encode, shared};
+use crate::harness::{OAuth1Credentials, TestRequest, TestServer, percent_encode, shared_server};
 
 const CALLBACK: &str = "https://client.example/cb";
 const ACTION: &str = "/oauth/authorize";
@@ -18,17 +18,17 @@ fn consumer(app: &Value) -> (&str, &str) {
 }
 
 /// A request token and its secret.
-fn begin(server: &Server, app: &Value, callback: &str) -> (String, String) {
-    let ask = Ask::post(format!(
+fn begin(server: &TestServer, app: &Value, callback: &str) -> (String, String) {
+    let ask = TestRequest::post(format!(
         "/oauth/request_token?oauth_callback={}",
-        encode(callback)
+        percent_encode(callback)
     ));
-    let key = Key {
+    let key = OAuth1Credentials {
         consumer: consumer(app),
-        ..Key::default()
+        ..OAuth1Credentials::default()
     };
-    let header = ask.signature(&key, &server.url);
-    let answer = server.send(ask.authorized(header));
+    let header = ask.oauth1_header(&key, &server.url);
+    let answer = server.send(ask.authorization(header));
     assert_eq!(answer.status, 200, "{}", answer.text());
     let get = pairs(&answer.text());
     (get("oauth_token"), get("oauth_token_secret"))
@@ -36,29 +36,30 @@ fn begin(server: &Server, app: &Value, callback: &str) -> (String, String) {
 
 /// The status and the body of the exchange.
 fn exchange(
-    server: &Server,
+    server: &TestServer,
     app: &Value,
     pair: &(String, String),
     verifier: &str,
 ) -> (u16, String) {
-    let ask = Ask::post("/oauth/access_token").form(format!("oauth_verifier={}", encode(verifier)));
-    let key = Key {
+    let ask = TestRequest::post("/oauth/access_token")
+        .form(format!("oauth_verifier={}", percent_encode(verifier)));
+    let key = OAuth1Credentials {
         consumer: consumer(app),
         token: (&pair.0, &pair.1),
-        ..Key::default()
+        ..OAuth1Credentials::default()
     };
-    let header = ask.signature(&key, &server.url);
-    let answer = server.send(ask.authorized(header));
+    let header = ask.oauth1_header(&key, &server.url);
+    let answer = server.send(ask.authorization(header));
     (answer.status, answer.text())
 }
 
-fn web_app(server: &Server) -> Value {
+fn web_app(server: &TestServer) -> Value {
     app(server, &["--callback", CALLBACK, "--sign-in"])
 }
 
 #[test]
 fn a_person_lets_an_app_in_and_out() {
-    let server = shared();
+    let server = shared_server();
     let app = web_app(server);
     let pair = begin(server, &app, &format!("{CALLBACK}?kept=1"));
     let mut browser = Browser::new(server);
@@ -95,15 +96,17 @@ fn a_person_lets_an_app_in_and_out() {
     assert_eq!(status, 200, "{body}");
     let get = pairs(&body);
     assert_eq!(get("screen_name"), name);
-    let me = Ask::get("/2/users/me");
+    let me = TestRequest::get("/2/users/me");
     let (token, secret) = (get("oauth_token"), get("oauth_token_secret"));
-    let key = Key {
+    let key = OAuth1Credentials {
         consumer: consumer(&app),
         token: (&token, &secret),
-        ..Key::default()
+        ..OAuth1Credentials::default()
     };
-    let header = me.signature(&key, &server.url);
-    server.send(me.clone().authorized(header)).is(200);
+    let header = me.oauth1_header(&key, &server.url);
+    server
+        .send(me.clone().authorization(header))
+        .assert_status(200);
     // Used up: a page, never a redirect.
     let used = browser.get(address);
     assert_eq!((used.status, used.header("location")), (400, ""));
@@ -114,13 +117,13 @@ fn a_person_lets_an_app_in_and_out() {
         browser.submit(&page, "/settings/apps/revoke", &[]).status,
         303
     );
-    let header = me.signature(&key, &server.url);
-    assert_eq!(server.send(me.authorized(header)).status, 401);
+    let header = me.oauth1_header(&key, &server.url);
+    assert_eq!(server.send(me.authorization(header)).status, 401);
 }
 
 #[test]
 fn an_app_without_a_browser_is_told_a_pin() {
-    let server = shared();
+    let server = shared_server();
     let app = app(server, &[]);
     let pair = begin(server, &app, "oob");
     let (mut browser, name) = Browser::of_someone(server);
@@ -156,7 +159,7 @@ pub(super) fn pin(html: &str) -> String {
 
 #[test]
 fn nobody_has_to_sign_in_to_say_no() {
-    let server = shared();
+    let server = shared_server();
     let app = web_app(server);
     let mut browser = Browser::new(server);
     for (callback, told) in [(CALLBACK, 302), ("oob", 200)] {
@@ -182,7 +185,7 @@ fn nobody_has_to_sign_in_to_say_no() {
 
 #[test]
 fn a_person_says_no() {
-    let server = shared();
+    let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let app = web_app(server);
     let pair = begin(server, &app, CALLBACK);
@@ -210,7 +213,7 @@ fn a_person_says_no() {
 
 #[test]
 fn nobody_is_asked_twice_by_authenticate() {
-    let server = shared();
+    let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let app = web_app(server);
     let mut visit = |path: &str, more: &str| {
@@ -255,7 +258,7 @@ fn nobody_is_asked_twice_by_authenticate() {
 
 #[test]
 fn what_cannot_be_answered_leads_nowhere() {
-    let server = shared();
+    let server = shared_server();
     let (mut person, _) = Browser::of_someone(server);
     let app = web_app(server);
     let (token, _) = begin(server, &app, CALLBACK);

@@ -4,7 +4,7 @@ use base::pkce::ChallengeMethod;
 use serde_json::Value;
 
 use super::browser::{Browser, app, hidden, param, posted, someone, text};
-use crate::harness::{Answer, Ask, Server, encode, shared};
+use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, shared_server};
 
 const CALLBACK: &str = "https://client.example/cb";
 const ACTION: &str = "/i/oauth2/authorize";
@@ -13,7 +13,7 @@ const VERIFIER: &str = "correct-horse-battery-staple-correct-horse-battery";
 fn query(pairs: &[(&str, &str)]) -> String {
     let pairs = pairs
         .iter()
-        .map(|(name, value)| format!("{name}={}", encode(value)));
+        .map(|(name, value)| format!("{name}={}", percent_encode(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
@@ -37,7 +37,7 @@ fn address(app: &Value, changed: &[(&str, &str)]) -> String {
     format!("{ACTION}?{}", query(&pairs))
 }
 
-fn token(server: &Server, app: &Value, pairs: &[(&str, &str)]) -> Answer {
+fn token(server: &TestServer, app: &Value, pairs: &[(&str, &str)]) -> TestResponse {
     let mut pairs = pairs.to_vec();
     let secret = app["client_secret"]
         .as_str()
@@ -46,7 +46,7 @@ fn token(server: &Server, app: &Value, pairs: &[(&str, &str)]) -> Answer {
     if secret.is_none() {
         pairs.push(("client_id", id));
     }
-    let ask = Ask::post("/2/oauth2/token").form(query(&pairs));
+    let ask = TestRequest::post("/2/oauth2/token").form(query(&pairs));
     server.send(match secret {
         Some(secret) => ask.basic(id, secret),
         None => ask,
@@ -54,7 +54,7 @@ fn token(server: &Server, app: &Value, pairs: &[(&str, &str)]) -> Answer {
 }
 
 fn whole_flow(kind: &str) {
-    let server = shared();
+    let server = shared_server();
     let app = app(server, &["--callback", CALLBACK, "--kind", kind]);
     let name = someone(server);
     let mut browser = Browser::new(server);
@@ -84,23 +84,23 @@ fn whole_flow(kind: &str) {
         ("redirect_uri", CALLBACK),
         ("code_verifier", VERIFIER),
     ];
-    let granted = token(server, &app, &exchange).is(200);
-    let me = server.send(Ask::get("/2/users/me").bearer(text(&granted, "access_token")));
-    assert_eq!(me.is(200)["data"]["username"], name.as_str());
+    let granted = token(server, &app, &exchange).assert_status(200);
+    let me = server.send(TestRequest::get("/2/users/me").bearer(text(&granted, "access_token")));
+    assert_eq!(me.assert_status(200)["data"]["username"], name.as_str());
     let refresh = [
         ("grant_type", "refresh_token"),
         ("refresh_token", text(&granted, "refresh_token")),
     ];
-    let fresh = token(server, &app, &refresh).is(200);
+    let fresh = token(server, &app, &refresh).assert_status(200);
     server
-        .send(Ask::get("/2/users/me").bearer(text(&fresh, "access_token")))
-        .is(200);
+        .send(TestRequest::get("/2/users/me").bearer(text(&fresh, "access_token")))
+        .assert_status(200);
     let page = browser.get("/settings/apps");
     assert_eq!(
         browser.submit(&page, "/settings/apps/revoke", &[]).status,
         303
     );
-    let dead = server.send(Ask::get("/2/users/me").bearer(text(&fresh, "access_token")));
+    let dead = server.send(TestRequest::get("/2/users/me").bearer(text(&fresh, "access_token")));
     assert_eq!(dead.status, 401);
 }
 
@@ -116,7 +116,7 @@ fn a_public_client_is_let_in() {
 
 #[test]
 fn a_person_says_no_and_an_app_is_told_what_is_wrong() {
-    let server = shared();
+    let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let app = app(server, &["--callback", CALLBACK]);
     let page = browser.get(address(&app, &[]));
@@ -143,7 +143,7 @@ fn a_person_says_no_and_an_app_is_told_what_is_wrong() {
 
 #[test]
 fn an_address_that_is_not_the_apps_is_never_gone_to() {
-    let server = shared();
+    let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let app = app(server, &["--callback", CALLBACK]);
     for (name, value) in [

@@ -1,15 +1,19 @@
 //! Every page of the table: where it leads, what guards it, and which host it believes.
 
-use web::endpoint::{Accent, Endpoint};
+use web::endpoint::{Endpoint, ErrorFormat};
 
 use super::browser::{Browser, app, hidden, posted, text};
-use crate::harness::{Answer, Ask, Server, encode, fresh, shared};
+use crate::harness::{
+    TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number,
+};
 
 fn pages(method: &'static str) -> impl Iterator<Item = &'static Endpoint> {
     let all = web::operations::ENDPOINTS.iter().copied();
     let all = all.chain([web::operations::portal::DEVELOPMENT]).flatten();
     all.filter(move |page| {
-        page.accent == Accent::Page && page.method == method && !page.path.starts_with("/assets/")
+        page.error_format == ErrorFormat::Page
+            && page.method == method
+            && !page.path.starts_with("/assets/")
     })
 }
 
@@ -51,7 +55,7 @@ const NAMES: &[&str] = &[
 ];
 
 #[track_caller]
-fn stays_here(answer: &Answer, what: &str) {
+fn stays_here(answer: &TestResponse, what: &str) {
     assert!(answer.status < 500, "{what}: {}", answer.text());
     let to = answer.header("location");
     if to.is_empty() {
@@ -65,7 +69,7 @@ fn stays_here(answer: &Answer, what: &str) {
 
 #[test]
 fn no_page_leads_elsewhere_whatever_it_is_asked() {
-    let server = shared();
+    let server = shared_server();
     let (mut person, _) = Browser::of_someone(server);
     let mut nobody = Browser::new(server);
     for page in pages("GET") {
@@ -73,7 +77,7 @@ fn no_page_leads_elsewhere_whatever_it_is_asked() {
         for elsewhere in ELSEWHERE {
             let query: Vec<_> = NAMES
                 .iter()
-                .map(|name| format!("{name}={}", encode(elsewhere)))
+                .map(|name| format!("{name}={}", percent_encode(elsewhere)))
                 .collect();
             let target = format!("{path}?{}", query.join("&"));
             for browser in [&mut nobody, &mut person] {
@@ -85,7 +89,7 @@ fn no_page_leads_elsewhere_whatever_it_is_asked() {
 
 #[test]
 fn no_form_leads_elsewhere_whatever_stands_in_it() {
-    let server = shared();
+    let server = shared_server();
     let mut signed_in: Option<Browser<'_>> = None;
     // Signing in has a test of its own, and counts attempts.
     for page in pages("POST").filter(|page| page.path != "/login") {
@@ -113,7 +117,7 @@ fn no_form_leads_elsewhere_whatever_stands_in_it() {
 
 #[test]
 fn no_form_is_taken_without_its_token_or_from_another_site() {
-    let server = shared();
+    let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let shown = browser.get("/settings/account");
     let csrf = hidden(&shown.text(), "/settings/account/password")["csrf"].clone();
@@ -122,10 +126,10 @@ fn no_form_is_taken_without_its_token_or_from_another_site() {
     // What receives webhooks is no page.
     for page in pages("POST").filter(|page| !page.path.starts_with("/webhook-sink/")) {
         let path = filled(page.path, text(&own, "id"));
-        let with = Ask::post(&path).form(format!("csrf={}", encode(&csrf)));
+        let with = TestRequest::post(&path).form(format!("csrf={}", percent_encode(&csrf)));
         for ask in [
-            Ask::post(&path).form("a=b"),
-            Ask::post(&path).form("csrf=wrong"),
+            TestRequest::post(&path).form("a=b"),
+            TestRequest::post(&path).form("csrf=wrong"),
             with.clone().header("origin", "https://evil.example"),
             with.clone().header("sec-fetch-site", "cross-site"),
         ] {
@@ -148,10 +152,10 @@ fn no_form_is_taken_without_its_token_or_from_another_site() {
 
 #[test]
 fn pages_of_an_app_are_guarded_as_all_others() {
-    let server = shared();
+    let server = shared_server();
     let (mut browser, name) = Browser::of_someone(server);
     let made = ["app", "create", "Guarded", "--owner", &name];
-    let made = server.cli(&made).json();
+    let made = server.run_cli(&made).json();
     let mut seen = 0;
     // What does not end is read elsewhere.
     let ends = |page: &&Endpoint| page.path.contains('{') && !page.path.ends_with("/events");
@@ -173,7 +177,7 @@ fn pages_of_an_app_are_guarded_as_all_others() {
 #[test]
 fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
     // Its own: one address gets few letters in an hour.
-    let server = &Server::start(&["--world", "empty"]);
+    let server = &TestServer::start(&["--world", "empty"]);
     for name in [
         "host",
         "x-forwarded-host",
@@ -181,7 +185,7 @@ fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
         "x-host",
         "x-original-host",
     ] {
-        let user = format!("letter{}", fresh());
+        let user = format!("letter{}", unique_number());
         let address = format!("{user}@mail.example");
         let made = [
             "user",
@@ -192,7 +196,7 @@ fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
             "--email",
             &address,
         ];
-        server.cli(&made).well();
+        server.run_cli(&made).assert_success();
         let mut browser = Browser::new(server);
         let page = browser.get("/forgotten-password");
         let mut fields = hidden(&page.text(), "/forgotten-password");
@@ -205,7 +209,7 @@ fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
         let ask = posted("/forgotten-password", &fields).header(name, value);
         let answer = browser.send(ask);
         assert!(!answer.text().contains("evil.example"), "{name}");
-        let list = server.send(Ask::get("/mailbox")).text();
+        let list = server.send(TestRequest::get("/mailbox")).text();
         let Some((before, _)) = list.split_once(&address) else {
             // Not taken at all is as good.
             assert!(answer.status >= 400, "{name}: {}", answer.text());
@@ -213,7 +217,7 @@ fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
         };
         let path = before.rsplit_once("href=\"").unwrap().1;
         let letter = server
-            .send(Ask::get(path.split('"').next().unwrap()))
+            .send(TestRequest::get(path.split('"').next().unwrap()))
             .text();
         assert!(!letter.contains("evil.example"), "{name}: {letter}");
         assert!(letter.contains("/account/reset?token="), "{letter}");
@@ -224,7 +228,7 @@ fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
         "/developer/apps",
         "/.well-known/oauth-authorization-server",
     ] {
-        let answer = server.send(Ask::get(path).header("host", "evil.example"));
+        let answer = server.send(TestRequest::get(path).header("host", "evil.example"));
         assert!(!answer.text().contains("evil.example"), "{path}");
         assert!(
             !answer.header("location").contains("evil.example"),

@@ -4,7 +4,10 @@
 use std::path::Path;
 
 use super::browser::{Browser, app, hidden, param, posted, text};
-use crate::harness::{Answer, Ask, Engine, Key, Server, encode, engine, fresh};
+use crate::harness::{
+    DatabaseEngine, OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode,
+    suite_engine, unique_number,
+};
 
 const CALLBACK: &str = "https://client.example/cb";
 const VERIFIER: &str = "canary-verifier-canary-verifier-canary-verifier";
@@ -24,7 +27,7 @@ impl Canaries {
     }
 
     /// An answer that refuses must not repeat what it refuses.
-    fn refuse(&mut self, answer: &Answer) {
+    fn refuse(&mut self, answer: &TestResponse) {
         assert!(answer.status >= 400, "{}", answer.text());
         let headers = format!("{:?}", answer.headers);
         self.refused.push(format!("{headers}{}", answer.text()));
@@ -54,8 +57,8 @@ impl Canaries {
     }
 }
 
-fn sign_in(canaries: &mut Canaries, server: &Server) -> String {
-    let name = format!("canary{}", fresh());
+fn sign_in(canaries: &mut Canaries, server: &TestServer) -> String {
+    let name = format!("canary{}", unique_number());
     let password = "canary password of nobody else";
     let email = format!("{name}@mail.example");
     let made = [
@@ -67,7 +70,7 @@ fn sign_in(canaries: &mut Canaries, server: &Server) -> String {
         "--email",
         &email,
     ];
-    server.cli(&made).well();
+    server.run_cli(&made).assert_success();
     canaries.keep("a password", password);
     let mut browser = Browser::new(server);
     let wrong = browser.sign_in(&name, "canary guess", "/");
@@ -86,16 +89,16 @@ fn sign_in(canaries: &mut Canaries, server: &Server) -> String {
     name
 }
 
-fn reset(canaries: &mut Canaries, server: &Server, email: &str) {
+fn reset(canaries: &mut Canaries, server: &TestServer, email: &str) {
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
     let answer = browser.submit(&page, "/forgotten-password", &[("email", email)]);
     assert_eq!(answer.status, 200, "{}", answer.text());
-    let list = server.send(Ask::get("/mailbox")).text();
+    let list = server.send(TestRequest::get("/mailbox")).text();
     let (before, _) = list.split_once(email).unwrap_or_else(|| panic!("{list}"));
     let path = before.rsplit_once("href=\"").unwrap().1;
     let letter = server
-        .send(Ask::get(path.split('"').next().unwrap()))
+        .send(TestRequest::get(path.split('"').next().unwrap()))
         .text();
     let link = letter.split("/account/reset?token=").nth(1).unwrap();
     let token: String = link
@@ -108,23 +111,23 @@ fn reset(canaries: &mut Canaries, server: &Server, email: &str) {
     canaries.keep("a link", token);
 }
 
-fn three_legged(canaries: &mut Canaries, server: &Server, browser: &mut Browser<'_>) {
+fn three_legged(canaries: &mut Canaries, server: &TestServer, browser: &mut Browser<'_>) {
     let app = app(server, &["--callback", CALLBACK]);
     let consumer = (text(&app, "api_key"), text(&app, "api_secret"));
     canaries.keep("an API secret", consumer.1);
     canaries.keep("a bearer token", text(&app, "bearer_token"));
     canaries.keep("a client secret", text(&app, "client_secret"));
     for callback in ["oob", CALLBACK] {
-        let ask = Ask::post(format!(
+        let ask = TestRequest::post(format!(
             "/oauth/request_token?oauth_callback={}",
-            encode(callback)
+            percent_encode(callback)
         ));
-        let key = Key {
+        let key = OAuth1Credentials {
             consumer,
-            ..Key::default()
+            ..OAuth1Credentials::default()
         };
-        let header = ask.signature(&key, &server.url);
-        let body = format!("?{}", server.send(ask.authorized(header)).text());
+        let header = ask.oauth1_header(&key, &server.url);
+        let body = format!("?{}", server.send(ask.authorization(header)).text());
         let token = param(&body, "oauth_token").unwrap();
         let secret = param(&body, "oauth_token_secret").unwrap();
         let page = browser.get(format!("/oauth/authorize?oauth_token={token}"));
@@ -133,19 +136,20 @@ fn three_legged(canaries: &mut Canaries, server: &Server, browser: &mut Browser<
             302 => param(answer.header("location"), "oauth_verifier").unwrap(),
             _ => super::oauth1::pin(&answer.text()),
         };
-        let ask = Ask::post("/oauth/access_token").form(format!("oauth_verifier={verifier}"));
-        let key = Key {
+        let ask =
+            TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={verifier}"));
+        let key = OAuth1Credentials {
             consumer,
             token: (&token, &secret),
-            ..Key::default()
+            ..OAuth1Credentials::default()
         };
-        let header = ask.signature(&key, &server.url);
-        let answer = server.send(ask.clone().authorized(header));
+        let header = ask.oauth1_header(&key, &server.url);
+        let answer = server.send(ask.clone().authorization(header));
         assert_eq!(answer.status, 200, "{}", answer.text());
         let body = format!("?{}", answer.text());
         // Once more: over.
-        let header = ask.signature(&key, &server.url);
-        canaries.refuse(&server.send(ask.authorized(header)));
+        let header = ask.oauth1_header(&key, &server.url);
+        canaries.refuse(&server.send(ask.authorization(header)));
         canaries.keep("a request token", &*token);
         canaries.keep("a request token's secret", &*secret);
         canaries.keep("a verifier", verifier);
@@ -157,7 +161,7 @@ fn three_legged(canaries: &mut Canaries, server: &Server, browser: &mut Browser<
     }
 }
 
-fn with_code(canaries: &mut Canaries, server: &Server, browser: &mut Browser<'_>) {
+fn with_code(canaries: &mut Canaries, server: &TestServer, browser: &mut Browser<'_>) {
     let app = app(server, &["--callback", CALLBACK]);
     let (id, secret) = (text(&app, "client_id"), text(&app, "client_secret"));
     let challenge = base::pkce::ChallengeMethod::S256.derive_challenge(VERIFIER);
@@ -165,37 +169,38 @@ fn with_code(canaries: &mut Canaries, server: &Server, browser: &mut Browser<'_>
         "/i/oauth2/authorize?response_type=code&client_id={id}&redirect_uri={}\
          &scope=users.read%20tweet.read%20offline.access&state=s&code_challenge={challenge}\
          &code_challenge_method=S256",
-        encode(CALLBACK)
+        percent_encode(CALLBACK)
     ));
     let answer = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "allow")]);
     let code = param(answer.header("location"), "code").unwrap();
     let form = format!(
         "grant_type=authorization_code&code={code}&redirect_uri={}&code_verifier={VERIFIER}",
-        encode(CALLBACK)
+        percent_encode(CALLBACK)
     );
-    let ask = || Ask::post("/2/oauth2/token").form(form.clone());
-    let given = server.send(ask().basic(id, secret)).is(200);
+    let ask = || TestRequest::post("/2/oauth2/token").form(form.clone());
+    let given = server.send(ask().basic(id, secret)).assert_status(200);
     canaries.keep("a second client secret", secret);
     canaries.keep("a code", code);
     canaries.keep("a code's verifier", VERIFIER);
     canaries.keep("an OAuth 2.0 token", text(&given, "access_token"));
     canaries.keep("a refresh token", text(&given, "refresh_token"));
-    let me = Ask::get("/2/users/me").bearer(text(&given, "access_token"));
-    server.send(me.clone()).is(200);
+    let me = TestRequest::get("/2/users/me").bearer(text(&given, "access_token"));
+    server.send(me.clone()).assert_status(200);
     for wrong in [
         ask().basic(id, secret),
         ask().basic(id, "canary-wrong-secret"),
-        Ask::post("/2/oauth2/token")
+        TestRequest::post("/2/oauth2/token")
             .form("grant_type=refresh_token&refresh_token=canary-refresh")
             .basic(id, secret),
-        Ask::post("/oauth2/token")
+        TestRequest::post("/oauth2/token")
             .form("grant_type=client_credentials")
             .basic(id, "canary-wrong-secret"),
-        Ask::get("/2/users/me?access_token=canary-in-a-query"),
-        Ask::get("/2/users/me").bearer("canary-of-a-bearer"),
-        Ask::get("/2/users/me").authorized("OAuth oauth_token=\"canary-oauth\""),
-        Ask::get("/2/nothing/canary-in-a-path?x=canary-in-a-query").bearer("canary-of-a-bearer"),
-        Ask::post("/2/posts")
+        TestRequest::get("/2/users/me?access_token=canary-in-a-query"),
+        TestRequest::get("/2/users/me").bearer("canary-of-a-bearer"),
+        TestRequest::get("/2/users/me").authorization("OAuth oauth_token=\"canary-oauth\""),
+        TestRequest::get("/2/nothing/canary-in-a-path?x=canary-in-a-query")
+            .bearer("canary-of-a-bearer"),
+        TestRequest::post("/2/posts")
             .json(&serde_json::json!({"text": 7}))
             .bearer("canary-of-a-bearer"),
     ] {
@@ -227,7 +232,7 @@ fn each_file(folder: &Path, look: &mut impl FnMut(&str, &[u8])) {
 
 #[test]
 fn no_secret_is_written_anywhere_in_the_clear() {
-    let server = Server::start(&["--log-level", "trace", "--log-format", "json"]);
+    let server = TestServer::start(&["--log-level", "trace", "--log-format", "json"]);
     let mut canaries = Canaries::default();
     let name = sign_in(&mut canaries, &server);
     let mut browser = Browser::new(&server);
@@ -245,21 +250,23 @@ fn no_secret_is_written_anywhere_in_the_clear() {
         canaries.refuse(&other.send(posted("/join", &fields)));
         canaries.keep("a password of a form", "canary of a form");
     }
-    server.cli(&["keys", "rotate", "--rewrap"]).well();
-    let control = std::fs::read_to_string(server.data().join("control.token")).unwrap();
+    server
+        .run_cli(&["keys", "rotate", "--rewrap"])
+        .assert_success();
+    let control = std::fs::read_to_string(server.data_dir().join("control.token")).unwrap();
     canaries.keep("the control token", control.trim());
-    let key = std::fs::read_to_string(server.data().join("master.key")).unwrap();
+    let key = std::fs::read_to_string(server.data_dir().join("master.key")).unwrap();
     canaries.keep("the master key", key.split_whitespace().nth(2).unwrap());
     assert!(canaries.secrets.len() > 25);
 
-    canaries.absent(server.logged().as_bytes(), "the log");
-    canaries.absent(server.said().as_bytes(), "what it prints");
-    let figures = server.administer(Ask::get("/metrics"));
+    canaries.absent(server.stderr().as_bytes(), "the log");
+    canaries.absent(server.stdout().as_bytes(), "what it prints");
+    let figures = server.send_control(TestRequest::get("/metrics"));
     canaries.absent(&figures.body, "the figures");
-    let export = server.beside("export.jsonl");
+    let export = server.sibling_path("export.jsonl");
     server
-        .cli(&["export", "--jsonl", export.to_str().unwrap()])
-        .well();
+        .run_cli(&["export", "--jsonl", export.to_str().unwrap()])
+        .assert_success();
     canaries.absent(&std::fs::read(export).unwrap(), "an export");
     for refused in &canaries.refused {
         // A page of a form has the form's own token.
@@ -275,13 +282,15 @@ fn no_secret_is_written_anywhere_in_the_clear() {
             );
         }
     }
-    if engine() == Engine::Sqlite {
-        let copy = server.beside("copy.db");
-        server.cli(&["backup", copy.to_str().unwrap()]).well();
+    if suite_engine() == DatabaseEngine::Sqlite {
+        let copy = server.sibling_path("copy.db");
+        server
+            .run_cli(&["backup", copy.to_str().unwrap()])
+            .assert_success();
         canaries.absent(&std::fs::read(copy).unwrap(), "a copy");
     }
     let kept_as_files = ["master.key", "control.token", "dev.env"];
-    each_file(&server.data(), &mut |name, bytes| {
+    each_file(&server.data_dir(), &mut |name, bytes| {
         if !kept_as_files.contains(&name) {
             canaries.absent(bytes, name);
         }

@@ -1,11 +1,11 @@
 //! Signing in and out, and creating an account.
 
 use super::browser::{Browser, hidden, posted, someone};
-use crate::harness::{Ask, Server, fresh, shared};
+use crate::harness::{TestRequest, TestServer, shared_server, unique_number};
 
 #[test]
 fn a_person_signs_in_and_out() {
-    let (mut browser, name) = Browser::of_someone(shared());
+    let (mut browser, name) = Browser::of_someone(shared_server());
     let page = browser.get("/settings/account");
     assert_eq!(page.status, 200);
     assert!(page.text().contains(&name));
@@ -25,7 +25,7 @@ fn a_person_signs_in_and_out() {
 
 #[test]
 fn the_people_of_the_demo_world_sign_in() {
-    let mut browser = Browser::new(shared());
+    let mut browser = Browser::new(shared_server());
     let answer = browser.sign_in("ada", "dev", "/settings/sessions");
     assert_eq!(
         (answer.status, answer.header("location")),
@@ -40,7 +40,7 @@ fn the_people_of_the_demo_world_sign_in() {
 
 #[test]
 fn a_wrong_password_reads_like_an_unknown_name_and_too_many_end() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let name = someone(&server);
     let mut browser = Browser::new(&server);
     let wrong = browser.sign_in(&name, "not it", "/");
@@ -58,7 +58,7 @@ fn a_wrong_password_reads_like_an_unknown_name_and_too_many_end() {
         .collect();
     let last = statuses.last().unwrap();
     assert_eq!(last.status, 429);
-    assert!(last.number("retry-after") > 0);
+    assert!(last.header_number("retry-after") > 0);
     assert!(
         last.text().contains("That was tried too often. Wait "),
         "{}",
@@ -68,7 +68,7 @@ fn a_wrong_password_reads_like_an_unknown_name_and_too_many_end() {
 
 #[test]
 fn a_session_that_somebody_put_there_is_not_kept() {
-    let server = shared();
+    let server = shared_server();
     let name = someone(server);
     let mut browser = Browser::new(server);
     let planted = "a".repeat(44);
@@ -87,7 +87,7 @@ fn a_session_that_somebody_put_there_is_not_kept() {
 
 #[test]
 fn a_form_from_elsewhere_is_refused() {
-    let server = shared();
+    let server = shared_server();
     let name = someone(server);
     let mut browser = Browser::new(server);
     let page = browser.get("/login");
@@ -125,7 +125,7 @@ fn a_form_from_elsewhere_is_refused() {
 
 #[test]
 fn every_form_wants_its_token() {
-    let (mut browser, _) = Browser::of_someone(shared());
+    let (mut browser, _) = Browser::of_someone(shared_server());
     for path in [
         "/login",
         "/logout",
@@ -144,7 +144,7 @@ fn every_form_wants_its_token() {
         "/oauth/authorize",
         "/i/oauth2/authorize",
     ] {
-        let answer = browser.send(Ask::post(path).form("a=b"));
+        let answer = browser.send(TestRequest::post(path).form("a=b"));
         assert_eq!(answer.status, 403, "{path}: {}", answer.text());
         assert_eq!(answer.header("location"), "", "{path}");
     }
@@ -153,7 +153,7 @@ fn every_form_wants_its_token() {
 
 #[test]
 fn nobody_is_sent_elsewhere_after_signing_in() {
-    let server = shared();
+    let server = shared_server();
     let name = someone(server);
     for next in [
         "//evil.example",
@@ -185,17 +185,20 @@ fn nobody_is_sent_elsewhere_after_signing_in() {
         ];
         let answer = browser.submit(&page, "/login", &fields);
         assert_eq!(answer.header("location"), "/settings/account", "{next:?}");
-        let answer = browser.get(format!("/login?next={}", crate::harness::encode(next)));
+        let answer = browser.get(format!(
+            "/login?next={}",
+            crate::harness::percent_encode(next)
+        ));
         assert_eq!(answer.header("location"), "/settings/account", "{next:?}");
     }
 }
 
 #[test]
 fn a_person_creates_an_account() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let mut browser = Browser::new(&server);
     let page = browser.get("/join?next=%2Fsettings%2Fsessions");
-    let name = format!("joined{}", fresh());
+    let name = format!("joined{}", unique_number());
     let email = format!("{name}@example.org");
     let fields = |password: &'static str| {
         [

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::group::Group;
 use super::model::{Life, See, State};
-use crate::harness::Ask;
+use crate::harness::TestRequest;
 
 /// An act or a look of one of a group's people, and how often it comes.
 pub(super) type Kinds = &'static [(usize, fn(&mut Group<'_>, usize))];
@@ -46,7 +46,7 @@ pub(super) fn act(group: &mut Group<'_>) {
 
 /// One of some kinds.
 pub(super) fn pick<T: Copy>(group: &mut Group<'_>, kinds: &[(usize, T)]) -> T {
-    let mut left = group.dice.roll(kinds.iter().map(|(often, _)| often).sum());
+    let mut left = group.dice.below(kinds.iter().map(|(often, _)| often).sum());
     for (often, kind) in kinds {
         if left < *often {
             return *kind;
@@ -58,7 +58,7 @@ pub(super) fn pick<T: Copy>(group: &mut Group<'_>, kinds: &[(usize, T)]) -> T {
 
 /// Somebody who is suspended or deleted does nothing until they are brought back.
 fn from_behind(group: &mut Group<'_>, actor: usize) {
-    if group.dice.roll(3) > 0 {
+    if group.dice.below(3) > 0 {
         return group.move_to(actor, State::Active);
     }
     let status = match group.model.people[actor].state {
@@ -85,9 +85,9 @@ fn publish(group: &mut Group<'_>, actor: usize) {
     let mut note = group.model.blank(actor);
     let number = group.model.notes.len();
     let mut body =
-        json!({ "text": format!("{} {}", group.mark(number), group.dice.roll(1_000_000)) });
+        json!({ "text": format!("{} {}", group.mark(number), group.dice.below(1_000_000)) });
     let mut status = 201;
-    match group.dice.roll(10) {
+    match group.dice.below(10) {
         0..=2 => {
             let parent = group.some_note();
             body["reply"] = json!({ "in_reply_to_tweet_id": group.notes[parent] });
@@ -155,7 +155,7 @@ fn reply(group: &Group<'_>, actor: usize, parent: usize, note: &mut super::model
 }
 
 fn edit(group: &mut Group<'_>, actor: usize) {
-    let previous = if group.dice.roll(3) == 0 {
+    let previous = if group.dice.below(3) == 0 {
         group.some_note()
     } else {
         let own = group.model.live(|note| note.author == actor);
@@ -346,7 +346,7 @@ fn answer_request(group: &mut Group<'_>, actor: usize) {
     };
     let known = |user: usize| group.model.people[user].state != State::Deleted;
     let allowed = known(pair.0) && known(pair.1) && group.model.requests.contains(&pair);
-    let approves = group.dice.roll(4) > 0;
+    let approves = group.dice.below(4) > 0;
     let word = if approves { "approve" } else { "deny" };
     let [follower, user] = [pair.0, pair.1].map(|one| group.people[one].id.clone());
     group.command(
@@ -423,7 +423,7 @@ fn unmute(group: &mut Group<'_>, actor: usize) {
 }
 
 fn protect(group: &mut Group<'_>, actor: usize) {
-    let protect = group.dice.roll(2) == 0;
+    let protect = group.dice.below(2) == 0;
     let word = if protect { "protect" } else { "unprotect" };
     let id = group.people[actor].id.clone();
     group.command(&json!({ "user": { word: { "user": id } } }), true);
@@ -436,11 +436,11 @@ fn protect(group: &mut Group<'_>, actor: usize) {
 fn vote(group: &mut Group<'_>, actor: usize) {
     let polls = group.model.live(|note| note.poll.is_some());
     let note = match group.one_of(polls.len()) {
-        Some(place) if group.dice.roll(5) > 0 => *polls.iter().nth(place).unwrap(),
+        Some(place) if group.dice.below(5) > 0 => *polls.iter().nth(place).unwrap(),
         _ => group.some_note(),
     };
     let of = group.model.target(actor, note);
-    let choice = 1 + group.dice.roll(3);
+    let choice = 1 + group.dice.below(3);
     let poll = of.ok().and_then(|of| group.model.notes[of].poll.as_ref());
     let allowed = choice < 3 && poll.is_some_and(|votes| !votes.contains_key(&actor));
     let (post, user) = (group.notes[note].clone(), group.people[actor].id.clone());
@@ -467,9 +467,9 @@ fn hide(group: &mut Group<'_>, actor: usize) {
         _ if owns => 200,
         _ => 403,
     };
-    let hidden = group.dice.roll(2) == 0;
+    let hidden = group.dice.below(2) == 0;
     let path = format!("/2/tweets/{}/hidden", group.notes[note]);
-    let ask = Ask::new("PUT", path).json(&json!({ "hidden": hidden }));
+    let ask = TestRequest::new("PUT", path).json(&json!({ "hidden": hidden }));
     let answer = group.send(Some(actor), ask, status).json();
     if status == 200 {
         assert_eq!(answer, json!({ "data": { "hidden": hidden } }));
@@ -479,7 +479,7 @@ fn hide(group: &mut Group<'_>, actor: usize) {
 /// A post is seen with what the model counts, and by nobody else.
 pub(super) fn look_at_post(group: &mut Group<'_>, actor: usize) {
     let note = group.some_note();
-    let viewer = (group.dice.roll(6) > 0).then_some(actor);
+    let viewer = (group.dice.below(6) > 0).then_some(actor);
     check_post(group, viewer, note);
 }
 

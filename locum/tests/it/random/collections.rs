@@ -7,7 +7,7 @@ use serde_json::json;
 use super::acts::{Kinds, pick};
 use super::group::Group;
 use super::model::{Club, Listing, Room};
-use crate::harness::Ask;
+use crate::harness::TestRequest;
 
 const ACTS: Kinds = &[
     (3, create),
@@ -38,7 +38,7 @@ fn create(group: &mut Group<'_>, actor: usize) {
     if group.model.lists.iter().filter(|list| !list.gone).count() > 25 {
         return;
     }
-    let private = group.dice.roll(3) == 0;
+    let private = group.dice.below(3) == 0;
     let body = json!({ "name": "A list", "private": private });
     let made = group.post(actor, "/2/lists", &body, 201);
     group
@@ -57,7 +57,7 @@ fn create(group: &mut Group<'_>, actor: usize) {
 /// A list, more often one's own.
 fn some_list(group: &mut Group<'_>, actor: usize) -> Option<usize> {
     let any = group.one_of(group.lists.len())?;
-    if group.dice.roll(3) > 0 {
+    if group.dice.below(3) > 0 {
         let own = group
             .model
             .lists
@@ -73,9 +73,9 @@ fn update(group: &mut Group<'_>, actor: usize) {
         return;
     };
     let status = group.model.own_list(actor, list).err().unwrap_or(200);
-    let private = group.dice.roll(2) == 0;
+    let private = group.dice.below(2) == 0;
     let path = format!("/2/lists/{}", group.lists[list]);
-    let ask = Ask::new("PUT", path).json(&json!({ "private": private }));
+    let ask = TestRequest::new("PUT", path).json(&json!({ "private": private }));
     group.send(Some(actor), ask, status);
     if status != 200 {
         return;
@@ -213,7 +213,7 @@ fn join_club(group: &mut Group<'_>, actor: usize) {
         });
         return;
     }
-    let club = group.dice.roll(group.clubs.len());
+    let club = group.dice.below(group.clubs.len());
     let id = group.clubs[club].clone();
     let join =
         json!({ "community": { "join": { "community": id, "user": user, "approved": false } } });
@@ -249,7 +249,7 @@ fn join_room(group: &mut Group<'_>, actor: usize) {
         });
         return;
     }
-    let room = group.dice.roll(group.rooms.len());
+    let room = group.dice.below(group.rooms.len());
     let allowed = group.model.rooms[room].live;
     let id = group.rooms[room].clone();
     let joined = group.command(

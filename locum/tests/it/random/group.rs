@@ -4,21 +4,21 @@
 use serde_json::{Value, json};
 
 use super::model::{Model, See, State, Viewer};
-use crate::harness::{Answer, Ask, Dice, Person, Server};
+use crate::harness::{TestRequest, TestResponse, TestRng, TestServer, TestUser};
 
 /// What a group has of the celebrity's.
 #[derive(Clone)]
 pub(super) struct Star<'s> {
-    pub(super) person: Person<'s>,
+    pub(super) person: TestUser<'s>,
     pub(super) posts: Vec<String>,
 }
 
 pub(super) struct Group<'s> {
-    pub(super) server: &'s Server,
+    pub(super) server: &'s TestServer,
     pub(super) number: usize,
-    pub(super) people: Vec<Person<'s>>,
+    pub(super) people: Vec<TestUser<'s>>,
     pub(super) model: Model,
-    pub(super) dice: Dice,
+    pub(super) dice: TestRng,
     /// Ids of posts, lists, communities and spaces, as the model numbers them.
     pub(super) notes: Vec<String>,
     pub(super) lists: Vec<String>,
@@ -33,7 +33,7 @@ pub(super) struct Group<'s> {
 impl<'s> Group<'s> {
     /// A group of so many people with the celebrity among them.
     pub(super) fn gather(
-        server: &'s Server,
+        server: &'s TestServer,
         number: usize,
         seed: u64,
         star: &Star<'s>,
@@ -44,7 +44,7 @@ impl<'s> Group<'s> {
             number,
             people: vec![star.person.clone()],
             model: Model::default(),
-            dice: Dice(
+            dice: TestRng(
                 seed ^ u64::try_from(number)
                     .unwrap()
                     .wrapping_mul(0x9E37_79B9_7F4A_7C15),
@@ -71,7 +71,7 @@ impl<'s> Group<'s> {
         let name = |place: usize| format!("g{number}p{place}");
         let line = |(id, place): (&i64, usize)| json!({ "kind": "user", "id": id.to_string(), "handle": name(place), "name": "A person", "created_at_ms": began });
         let lines: Vec<Value> = ids.iter().zip(1..).map(line).collect();
-        server.import(&lines).well();
+        server.import_lines(&lines).assert_success();
         for (id, place) in ids.iter().zip(1..) {
             let premium = place % 2 == 0;
             group.model.add_person(premium);
@@ -80,7 +80,7 @@ impl<'s> Group<'s> {
                     .unwrap();
             }
             let names = (id.to_string(), name(place));
-            let person = Person::known(server, &star.person.app, names, "");
+            let person = TestUser::with_token(server, &star.person.app, names, "");
             group.people.push(person);
             group.renew(place);
         }
@@ -97,7 +97,7 @@ impl<'s> Group<'s> {
     }
 
     pub(super) fn order(&self, command: &Value) -> Result<Value, String> {
-        self.server.order(command)
+        self.server.execute_command(command)
     }
 
     /// An operator's command, which is carried out if the model says so.
@@ -112,7 +112,7 @@ impl<'s> Group<'s> {
 
     /// Sends a request of somebody and expects a status.
     #[track_caller]
-    pub(super) fn send(&mut self, viewer: Viewer, ask: Ask, status: u16) -> Answer {
+    pub(super) fn send(&mut self, viewer: Viewer, ask: TestRequest, status: u16) -> TestResponse {
         let shown = format!("{} {}", ask.method, ask.target);
         let body = String::from_utf8_lossy(&ask.body).into_owned();
         let answer = match viewer {
@@ -132,16 +132,17 @@ impl<'s> Group<'s> {
 
     #[track_caller]
     pub(super) fn get(&mut self, viewer: Viewer, path: &str) -> Value {
-        self.send(viewer, Ask::get(path), 200).json()
+        self.send(viewer, TestRequest::get(path), 200).json()
     }
 
     pub(super) fn post(&mut self, actor: usize, path: &str, body: &Value, status: u16) -> Value {
-        self.send(Some(actor), Ask::post(path).json(body), status)
+        self.send(Some(actor), TestRequest::post(path).json(body), status)
             .json()
     }
 
     pub(super) fn delete(&mut self, actor: usize, path: &str, status: u16) -> Value {
-        self.send(Some(actor), Ask::delete(path), status).json()
+        self.send(Some(actor), TestRequest::delete(path), status)
+            .json()
     }
 
     /// Notes a line with numbers for ids.
@@ -216,7 +217,7 @@ impl<'s> Group<'s> {
 
     /// No text of a post is in an answer to somebody who may not see it.
     #[track_caller]
-    fn check_leaks(&self, viewer: Viewer, answer: &Answer) {
+    fn check_leaks(&self, viewer: Viewer, answer: &TestResponse) {
         let text = answer.text();
         let begin = format!("g{}n", self.number);
         for (at, _) in text.match_indices(&begin) {
@@ -242,25 +243,25 @@ impl<'s> Group<'s> {
 
     /// Somebody other than the celebrity.
     pub(super) fn somebody(&mut self) -> usize {
-        1 + self.dice.roll(self.people.len() - 1)
+        1 + self.dice.below(self.people.len() - 1)
     }
 
     pub(super) fn anybody(&mut self) -> usize {
-        self.dice.roll(self.people.len())
+        self.dice.below(self.people.len())
     }
 
     /// A post: one of the latest, or the celebrity's, or any.
     pub(super) fn some_note(&mut self) -> usize {
         let all = self.model.notes.len();
-        match self.dice.roll(8) {
-            0 => self.dice.roll(self.shared),
-            1 => self.dice.roll(all),
-            _ => all - 1 - self.dice.roll(all.min(40)),
+        match self.dice.below(8) {
+            0 => self.dice.below(self.shared),
+            1 => self.dice.below(all),
+            _ => all - 1 - self.dice.below(all.min(40)),
         }
     }
 
     pub(super) fn one_of(&mut self, count: usize) -> Option<usize> {
-        (count > 0).then(|| self.dice.roll(count))
+        (count > 0).then(|| self.dice.below(count))
     }
 
     /// An account is taken away or brought back.
@@ -284,7 +285,7 @@ impl<'s> Group<'s> {
 }
 
 /// An answer without what is another's at another time or place.
-fn common(answer: &Answer) -> String {
+fn common(answer: &TestResponse) -> String {
     let Ok(mut value) = serde_json::from_slice(&answer.body) else {
         return answer.text();
     };

@@ -70,7 +70,7 @@ fn check_user(group: &mut Group<'_>, viewer: Viewer, user: usize) {
 
 fn glance_at_timeline(group: &mut Group<'_>, actor: usize) {
     let user = group.anybody();
-    let viewer = (group.dice.roll(4) > 0).then_some(actor);
+    let viewer = (group.dice.below(4) > 0).then_some(actor);
     let path = group.user_path(user, &format!("/tweets?max_results=20&{MORE}"));
     group.get(viewer, &path);
 }

@@ -15,22 +15,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use serde_json::json;
 
 use self::group::{Group, Star};
-use crate::harness::{Engine, Person, Server, engine, setting};
+use crate::harness::{DatabaseEngine, TestServer, TestUser, suite_engine, suite_setting};
 
 const GROUPS: usize = 4;
 
 /// One operation of somebody.
 fn step(group: &mut Group<'_>) {
-    match group.dice.roll(10) {
+    match group.dice.below(10) {
         0..=4 => acts::act(group),
         5 | 6 => collections::act(group),
         _ => looks::look(group),
     }
 }
 
-fn star(server: &Server) -> Star<'_> {
-    let person: Person<'_> = server.person("star");
-    let posts = (0..6).map(|number| person.says(&format!("Everyone likes this, {number}")));
+fn star(server: &TestServer) -> Star<'_> {
+    let person: TestUser<'_> = server.new_user("star");
+    let posts = (0..6).map(|number| person.publish_text(&format!("Everyone likes this, {number}")));
     Star {
         posts: posts.collect(),
         person,
@@ -39,7 +39,7 @@ fn star(server: &Server) -> Star<'_> {
 
 fn seed() -> u64 {
     let now = u64::try_from(base::clock::wall_time().ms()).unwrap();
-    setting("LOCUM_RANDOM_SEED", now)
+    suite_setting("LOCUM_RANDOM_SEED", now)
 }
 
 /// Does something, and says of which program it is a part where that fails.
@@ -50,15 +50,15 @@ fn guarded<T>(seed: u64, number: usize, step: &str, act: impl FnOnce() -> T) -> 
     })
 }
 
-fn is_sound(server: &Server) {
-    let found = server.cli(&["fsck"]);
-    assert_eq!(found.well().json()["sound"], true, "{found:?}");
+fn is_sound(server: &TestServer) {
+    let found = server.run_cli(&["fsck"]);
+    assert_eq!(found.assert_success().json()["sound"], true, "{found:?}");
 }
 
 /// What all groups together did to the celebrity's posts is what these count.
 fn check_star(groups: &[Group<'_>], star: &Star<'_>) {
     for (note, id) in star.posts.iter().enumerate() {
-        let seen = star.person.sees(id, "public_metrics");
+        let seen = star.person.fetch_post(id, "public_metrics");
         let names = [
             "like_count",
             "reply_count",
@@ -80,7 +80,7 @@ fn check_star(groups: &[Group<'_>], star: &Star<'_>) {
     let me = star
         .person
         .get("/2/users/me?user.fields=public_metrics")
-        .is(200);
+        .assert_status(200);
     let counts = [
         "followers_count",
         "following_count",
@@ -99,9 +99,9 @@ fn check_star(groups: &[Group<'_>], star: &Star<'_>) {
 
 #[test]
 fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() {
-    let operations = usize::try_from(setting("LOCUM_RANDOM_OPERATIONS", 3_000)).unwrap();
+    let operations = usize::try_from(suite_setting("LOCUM_RANDOM_OPERATIONS", 3_000)).unwrap();
     let seed = seed();
-    let server = Server::start(&["--world", "empty"]);
+    let server = TestServer::start(&["--world", "empty"]);
     let star = star(&server);
     let began = base::clock::monotonic_now();
     let groups: Vec<Group<'_>> = std::thread::scope(|scope| {
@@ -141,13 +141,13 @@ fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() 
 
 #[test]
 fn both_engines_tell_the_same_of_a_random_program() {
-    if engine() == Engine::Sqlite {
+    if suite_engine() == DatabaseEngine::Sqlite {
         return;
     }
-    let operations = setting("LOCUM_RANDOM_OPERATIONS", 3_000) / 5;
+    let operations = suite_setting("LOCUM_RANDOM_OPERATIONS", 3_000) / 5;
     let seed = seed();
-    let servers = [Engine::Sqlite, Engine::Postgres]
-        .map(|engine| Server::start_on(engine, &["--world", "empty"]));
+    let servers = [DatabaseEngine::Sqlite, DatabaseEngine::Postgres]
+        .map(|engine| TestServer::start_on_engine(engine, &["--world", "empty"]));
     let stars = [star(&servers[0]), star(&servers[1])];
     let mut sides =
         [0, 1].map(|side: usize| Group::gather(&servers[side], 7, seed, &stars[side], 10));

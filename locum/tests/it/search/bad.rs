@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::ask;
-use crate::harness::{Answer, Ask, encode, shared};
+use crate::harness::{TestRequest, TestResponse, percent_encode, shared_server};
 
 const START: &str = "There were errors processing your request: ";
 
 #[test]
 fn a_query_that_cannot_be_read_is_refused_in_the_contracts_words() {
-    let reader = shared().person("reader");
+    let reader = shared_server().new_user("reader");
     let long = "x".repeat(4_097);
     let operators = "Operator is not available in current product or product packaging. Please refer \
                      to complete available operator list at \
@@ -28,44 +28,52 @@ fn a_query_that_cannot_be_read_is_refused_in_the_contracts_words() {
     ];
     for which in ["search/recent", "counts/recent", "search/all", "counts/all"] {
         for (query, message) in &table {
-            let path = format!("/2/tweets/{which}?query={}", encode(query));
-            let server = shared();
-            let answer = server.send(Ask::get(path).bearer(&server.app().bearer));
-            let problem = answer.is_problem(400, "invalid-request");
+            let path = format!("/2/tweets/{which}?query={}", percent_encode(query));
+            let server = shared_server();
+            let answer = server.send(TestRequest::get(path).bearer(&server.default_app().bearer));
+            let problem = answer.assert_problem(400, "invalid-request");
             let error = &problem["errors"][0];
             assert_eq!(error["message"], format!("{START}{message}"), "{which}");
             assert_eq!(error["parameters"], json!({ "query": [query] }));
         }
     }
-    ask(&reader, "", "").says(
+    ask(&reader, "", "").assert_error(
         400,
         "Invalid 'query':''. 'query' must be a non-empty string",
     );
     let missing = "The `query` query parameter can not be empty";
-    reader.get("/2/tweets/search/recent").says(400, missing);
+    reader
+        .get("/2/tweets/search/recent")
+        .assert_error(400, missing);
     assert_eq!(ask(&reader, &long, "").status, 400);
 }
 
 #[test]
 fn how_long_a_query_may_be_depends_on_the_app() {
-    let server = shared();
+    let server = shared_server();
     let app = server.new_app("self-serve");
-    let length = |which: &str, bearer: &str, length: usize| -> Answer {
+    let length = |which: &str, bearer: &str, length: usize| -> TestResponse {
         let query = format!("cat {}", "d".repeat(length - 4));
-        server.send(Ask::get(format!("/2/tweets/{which}?query={}", encode(&query))).bearer(bearer))
+        server.send(
+            TestRequest::get(format!(
+                "/2/tweets/{which}?query={}",
+                percent_encode(&query)
+            ))
+            .bearer(bearer),
+        )
     };
     for (which, most) in [("search/recent", 512), ("counts/recent", 512)] {
-        length(which, &app.bearer, most).is(200);
-        length(which, &app.bearer, most + 1).is_problem(400, "invalid-request");
-        length(which, &server.app().bearer, 4_096).is(200);
-        length(which, &server.app().bearer, 4_097).is_problem(400, "invalid-request");
+        length(which, &app.bearer, most).assert_status(200);
+        length(which, &app.bearer, most + 1).assert_problem(400, "invalid-request");
+        length(which, &server.default_app().bearer, 4_096).assert_status(200);
+        length(which, &server.default_app().bearer, 4_097).assert_problem(400, "invalid-request");
     }
 }
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn times_and_ids_that_cannot_be_are_refused() {
-    let reader = shared().person("reader");
+    let reader = shared_server().new_user("reader");
     let now = base::clock::wall_time();
     let at = |ms: i64| base::Time::from_seconds(now.plus_ms(ms).seconds()).to_string();
     let soon = at(-2_000);
@@ -133,11 +141,11 @@ fn times_and_ids_that_cannot_be_are_refused() {
         if more == "&max_results=ten" {
             assert_eq!(answer.status, 400);
         } else {
-            answer.says(400, &message);
+            answer.assert_error(400, &message);
         }
     }
     let starts = |more: String, start: String| {
-        let problem = ask(&reader, "cat", &more).is_problem(400, "invalid-request");
+        let problem = ask(&reader, "cat", &more).assert_problem(400, "invalid-request");
         let message = problem["errors"][0]["message"].as_str().unwrap().to_owned();
         assert!(message.starts_with(&start), "{message}");
     };
@@ -153,22 +161,23 @@ fn times_and_ids_that_cannot_be_are_refused() {
         "&until_id=5".to_owned(),
         "'until_id' must be a tweet id created after 20".to_owned(),
     );
-    let server = shared();
+    let server = shared_server();
     let all = |more: &str| {
         server.send(
-            Ask::get(format!("/2/posts/search/all?query=cat{more}")).bearer(&server.app().bearer),
+            TestRequest::get(format!("/2/posts/search/all?query=cat{more}"))
+                .bearer(&server.default_app().bearer),
         )
     };
-    all("&since_id=5").is(200);
-    all(&format!("&start_time={old}&max_results=500")).is(200);
-    all("&max_results=501").is_problem(400, "invalid-request");
-    all("&max_results=101&post.fields=text,context_annotations").says(
+    all("&since_id=5").assert_status(200);
+    all(&format!("&start_time={old}&max_results=500")).assert_status(200);
+    all("&max_results=501").assert_problem(400, "invalid-request");
+    all("&max_results=101&post.fields=text,context_annotations").assert_error(
         400,
         "The `max_results` query parameter value [101] is not between 10 and 100",
     );
-    all("&start_time=2006-03-21T00:00:00Z").is_problem(400, "invalid-request");
+    all("&start_time=2006-03-21T00:00:00Z").assert_problem(400, "invalid-request");
     let counts = reader.get("/2/tweets/counts/recent?query=cat&granularity=week");
-    counts.says(
+    counts.assert_error(
         400,
         "The `granularity` query parameter value [week] is not one of [minute,hour,day]",
     );

@@ -3,42 +3,42 @@
 use serde_json::{Value, json};
 
 use super::{ask, found, ids, total};
-use crate::harness::{Ask, Person, fresh, shared};
+use crate::harness::{TestRequest, TestUser, shared_server, unique_number};
 
 fn word() -> String {
-    format!("zz{}", fresh())
+    format!("zz{}", unique_number())
 }
 
-fn person(name: &str) -> Person<'static> {
-    shared().person(name)
+fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
 }
 
 #[test]
 fn own_writes_are_found_by_the_next_search() {
     let (writer, word) = (person("writer"), word());
     for number in 0..20 {
-        let id = writer.says(&format!("{word} number {number}"));
+        let id = writer.publish_text(&format!("{word} number {number}"));
         assert_eq!(
             found(&writer, &format!("{word} \"number {number}\"")),
             std::slice::from_ref(&id)
         );
         if number % 3 == 0 {
-            writer.delete(format!("/2/posts/{id}")).is(200);
+            writer.delete(format!("/2/posts/{id}")).assert_status(200);
             assert!(found(&writer, &format!("\"number {number}\" {word}")).is_empty());
         }
     }
     assert_eq!(found(&person("other"), &word).len(), 13);
-    assert_eq!(total(shared(), &word), 13);
+    assert_eq!(total(shared_server(), &word), 13);
 }
 
 #[test]
 fn the_latest_version_of_a_post_is_found() {
-    let writer = shared().person_with("editor", &["--subscription-type", "Premium"]);
+    let writer = shared_server().new_user_with("editor", &["--subscription-type", "Premium"]);
     let (before, after) = (word(), word());
-    let first = writer.says(&format!("{before} as it was"));
+    let first = writer.publish_text(&format!("{before} as it was"));
     assert_eq!(found(&writer, &before), std::slice::from_ref(&first));
     let edit = json!({ "text": format!("{after} as it is"), "edit_options": { "previous_post_id": first } });
-    let second = writer.publish(&edit).is(201)["data"]["id"]
+    let second = writer.create_post(&edit).assert_status(201)["data"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -48,16 +48,18 @@ fn the_latest_version_of_a_post_is_found() {
         found(&writer, &format!("from:{}", writer.username)),
         std::slice::from_ref(&second)
     );
-    writer.delete(format!("/2/posts/{second}")).is(200);
+    writer
+        .delete(format!("/2/posts/{second}"))
+        .assert_status(200);
     assert!(found(&writer, &after).is_empty());
 }
 
 #[test]
 fn posts_of_hidden_authors_are_not_found_by_anyone() {
-    let server = shared();
+    let server = shared_server();
     let (author, reader, word) = (person("author"), person("reader"), word());
-    reader.follows(&[&author]);
-    let id = author.says(&format!("{word} for all"));
+    reader.import_follows(&[&author]);
+    let id = author.publish_text(&format!("{word} for all"));
     let shown = |how: bool, when: &str| {
         for viewer in [&reader, &author] {
             // A suspended user cannot ask.
@@ -70,13 +72,13 @@ fn posts_of_hidden_authors_are_not_found_by_anyone() {
     shown(true, "at first");
     let change = |args: &[&str]| {
         let command = [&["user"], args, &[author.username.as_str()]].concat();
-        server.cli(&command).json();
+        server.run_cli(&command).json();
     };
     change(&["protect"]);
     shown(false, "protected");
-    let more = author.says(&format!("{word} again"));
+    let more = author.publish_text(&format!("{word} again"));
     shown(false, "protected and written");
-    author.delete(format!("/2/posts/{more}")).is(200);
+    author.delete(format!("/2/posts/{more}")).assert_status(200);
     change(&["unprotect"]);
     shown(true, "open again");
     assert_eq!(found(&reader, &word), [id]);
@@ -90,19 +92,19 @@ fn posts_of_hidden_authors_are_not_found_by_anyone() {
 
 #[test]
 fn names_and_blocks_count_as_they_are_now() {
-    let server = shared();
+    let server = shared_server();
     let (author, reader, word) = (person("author"), person("reader"), word());
-    let first = author.says(&word);
+    let first = author.publish_text(&word);
     let reply =
         json!({ "text": format!("{word} too"), "reply": { "in_reply_to_tweet_id": first } });
-    let answered = reader.publish(&reply).is(201)["data"]["id"]
+    let answered = reader.create_post(&reply).assert_status(201)["data"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
-    let name = format!("new{}", fresh());
+    let name = format!("new{}", unique_number());
     server
-        .cli(&["user", "edit", &author.username, "--username", &name])
-        .well();
+        .run_cli(&["user", "edit", &author.username, "--username", &name])
+        .assert_success();
     assert_eq!(
         found(&reader, &format!("from:{name}")),
         std::slice::from_ref(&first)
@@ -113,7 +115,9 @@ fn names_and_blocks_count_as_they_are_now() {
     );
     assert!(found(&reader, &format!("from:{}", author.username)).is_empty());
     assert!(found(&reader, &format!("is:verified {word}")).is_empty());
-    server.cli(&["user", "verify", &name, "blue"]).well();
+    server
+        .run_cli(&["user", "verify", &name, "blue"])
+        .assert_success();
     assert_eq!(
         found(&reader, &format!("is:verified {word}")),
         std::slice::from_ref(&first)
@@ -124,24 +128,24 @@ fn names_and_blocks_count_as_they_are_now() {
             format!("/2/users/{}/blocking", author.id),
             &json!({ "target_user_id": reader.id }),
         )
-        .is(200);
+        .assert_status(200);
     assert_eq!(found(&reader, &word), [answered]);
     assert_eq!(total(server, &word), 2);
 }
 
 #[test]
 fn reposts_and_posts_for_some_are_not_found() {
-    let server = shared();
+    let server = shared_server();
     let (author, other, word) = (person("author"), person("other"), word());
-    let post = author.says(&word);
+    let post = author.publish_text(&word);
     other
         .post(
             format!("/2/users/{}/retweets", other.id),
             &json!({ "tweet_id": post }),
         )
-        .is(200);
+        .assert_status(200);
     let nullcast = json!({ "text": format!("{word} sponsored"), "nullcast": true });
-    let status = author.publish(&nullcast).status;
+    let status = author.create_post(&nullcast).status;
     assert!(status == 201 || status == 403 || status == 400, "{status}");
     for query in [word.clone(), format!("{word} -is:nullcast")] {
         assert_eq!(found(&other, &query), std::slice::from_ref(&post));
@@ -157,7 +161,7 @@ fn reposts_and_posts_for_some_are_not_found() {
 
 #[test]
 fn imported_posts_are_found() {
-    let server = shared();
+    let server = shared_server();
     let (reader, word) = (person("reader"), word());
     let author = person("imported");
     let now = base::clock::wall_time().ms();
@@ -173,7 +177,7 @@ fn imported_posts_are_found() {
             })
         })
         .collect();
-    server.import(&lines).well();
+    server.import_lines(&lines).assert_success();
     for _ in 0..100 {
         if found(&reader, &word).len() == 60 {
             return;
@@ -186,13 +190,13 @@ fn imported_posts_are_found() {
 #[test]
 fn a_post_comes_with_what_it_leads_to_in_both_vocabularies() {
     let (author, word) = (person("author"), word());
-    let id = author.says(&word);
+    let id = author.publish_text(&word);
     let query = format!("&query={word}&expansions=author_id");
     let page = author
         .get(format!(
             "/2/tweets/search/recent?tweet.fields=public_metrics{query}"
         ))
-        .is(200);
+        .assert_status(200);
     assert_eq!(ids(&page), std::slice::from_ref(&id));
     assert_eq!(page["data"][0]["public_metrics"]["retweet_count"], 0);
     assert_eq!(
@@ -205,12 +209,12 @@ fn a_post_comes_with_what_it_leads_to_in_both_vocabularies() {
         .get(format!(
             "/2/posts/search/recent?post.fields=public_metrics{query}"
         ))
-        .is(200);
+        .assert_status(200);
     assert_eq!(page["data"][0]["public_metrics"]["repost_count"], 0);
-    let nothing = ask(&author, &format!("{word}nothing"), "").is(200);
+    let nothing = ask(&author, &format!("{word}nothing"), "").assert_status(200);
     assert_eq!(nothing, json!({ "meta": { "result_count": 0 } }));
     let path = format!("/2/posts/search/all?query={word}");
-    let server = shared();
-    let all = server.send(Ask::get(path).bearer(&server.app().bearer));
-    assert_eq!(ids(&all.is(200)), [id]);
+    let server = shared_server();
+    let all = server.send(TestRequest::get(path).bearer(&server.default_app().bearer));
+    assert_eq!(ids(&all.assert_status(200)), [id]);
 }

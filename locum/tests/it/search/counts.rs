@@ -2,14 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Ask, encode, fresh, shared};
+use crate::harness::{TestRequest, TestResponse, percent_encode, shared_server, unique_number};
 
 const HOUR: i64 = 3_600_000;
 
-fn counts(which: &str, query: &str, more: &str) -> Answer {
-    let server = shared();
-    let path = format!("/2/tweets/counts/{which}?query={}{more}", encode(query));
-    server.send(Ask::get(path).bearer(&server.app().bearer))
+fn counts(which: &str, query: &str, more: &str) -> TestResponse {
+    let server = shared_server();
+    let path = format!(
+        "/2/tweets/counts/{which}?query={}{more}",
+        percent_encode(query)
+    );
+    server.send(TestRequest::get(path).bearer(&server.default_app().bearer))
 }
 
 fn time(ms: i64) -> String {
@@ -18,8 +21,8 @@ fn time(ms: i64) -> String {
 
 /// Imports a post of each of these moments.
 fn written(word: &str, moments: &[i64]) {
-    let server = shared();
-    let author = server.person("chronicler");
+    let server = shared_server();
+    let author = server.new_user("chronicler");
     let lines: Vec<Value> = moments
         .iter()
         .enumerate()
@@ -35,18 +38,18 @@ fn written(word: &str, moments: &[i64]) {
             })
         })
         .collect();
-    server.import(&lines).well();
+    server.import_lines(&lines).assert_success();
     // The last of them was filed last.
     let last = moments.last().unwrap();
     let more = format!("&start_time={}", time(last - HOUR));
-    crate::harness::until("the import is indexed", || {
-        counts("all", word, &more).is(200)["meta"]["total_tweet_count"] != 0
+    crate::harness::wait_until("the import is indexed", || {
+        counts("all", word, &more).assert_status(200)["meta"]["total_tweet_count"] != 0
     });
 }
 
 #[test]
 fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
-    let word = format!("zc{}", fresh());
+    let word = format!("zc{}", unique_number());
     let now = base::clock::wall_time().ms();
     let hour = now - now.rem_euclid(HOUR);
     written(
@@ -58,7 +61,7 @@ fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
             hour - HOUR,
         ],
     );
-    let page = counts("recent", &word, "").is(200);
+    let page = counts("recent", &word, "").assert_status(200);
     let spans = page["data"].as_array().unwrap();
     assert_eq!(spans.len(), 169, "the first and the last are parts");
     assert_eq!(
@@ -88,7 +91,7 @@ fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
         time(hour - 3 * HOUR),
         time(hour - 3 * HOUR + 120_000)
     );
-    let minutes = counts("recent", &word, &between).is(200);
+    let minutes = counts("recent", &word, &between).assert_status(200);
     let span = |from: i64, count: i64| {
         json!({
             "end": time(hour - 3 * HOUR + from + 60_000), "start": time(hour - 3 * HOUR + from),
@@ -96,13 +99,13 @@ fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
         })
     };
     assert_eq!(minutes["data"], json!([span(0, 1), span(60_000, 1)]));
-    let days = counts("recent", &word, "&granularity=day").is(200);
+    let days = counts("recent", &word, "&granularity=day").assert_status(200);
     assert_eq!(days["data"].as_array().unwrap().len(), 8);
 }
 
 #[test]
 fn the_archive_is_counted_in_pages_of_a_month() {
-    let word = format!("zc{}", fresh());
+    let word = format!("zc{}", unique_number());
     let now = base::clock::wall_time().ms();
     let day = now - now.rem_euclid(24 * HOUR);
     let moments = [80, 45, 44, 2].map(|days| day - days * 24 * HOUR);
@@ -110,7 +113,7 @@ fn the_archive_is_counted_in_pages_of_a_month() {
     let more = format!("&granularity=day&start_time={}", time(moments[0]));
     let (mut totals, mut lengths, mut token) = (Vec::new(), Vec::new(), String::new());
     loop {
-        let page = counts("all", &word, &format!("{more}{token}")).is(200);
+        let page = counts("all", &word, &format!("{more}{token}")).assert_status(200);
         totals.push(page["meta"]["total_tweet_count"].as_i64().unwrap());
         lengths.push(page["data"].as_array().unwrap().len());
         match page["meta"]["next_token"].as_str() {
@@ -119,7 +122,7 @@ fn the_archive_is_counted_in_pages_of_a_month() {
         }
     }
     assert_eq!((totals, lengths), (vec![1, 2, 1], vec![31, 31, 19]));
-    let usual = counts("all", &word, "&granularity=day").is(200);
+    let usual = counts("all", &word, "&granularity=day").assert_status(200);
     assert_eq!(usual["meta"]["total_tweet_count"], 1, "thirty days");
     assert!(usual["meta"].get("next_token").is_none());
 }

@@ -9,26 +9,28 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{found, total};
-use crate::harness::{Ask, Dice, Person, Server, fresh, setting, until};
+use crate::harness::{
+    TestRequest, TestRng, TestServer, TestUser, suite_setting, unique_number, wait_until,
+};
 
 /// Writes and deletes until the server is gone; what was acknowledged: there, and gone.
 fn write(
-    server: &Server,
+    server: &TestServer,
     token: &str,
     number: usize,
     count: &AtomicUsize,
 ) -> (Vec<String>, Vec<String>) {
     let (mut there, mut gone) = (Vec::new(), Vec::new());
     for place in 0.. {
-        let text = json!({ "text": format!("lasting word {} {number} {place}", fresh()) });
-        let ask = Ask::post("/2/posts").json(&text).bearer(token);
+        let text = json!({ "text": format!("lasting word {} {number} {place}", unique_number()) });
+        let ask = TestRequest::post("/2/posts").json(&text).bearer(token);
         let Some(made) = server.try_send(ask).filter(|made| made.status == 201) else {
             break;
         };
         let id = made.json()["data"]["id"].as_str().unwrap().to_owned();
         count.fetch_add(1, Ordering::Relaxed);
         if place % 3 == 0 {
-            let ask = Ask::delete(format!("/2/posts/{id}")).bearer(token);
+            let ask = TestRequest::delete(format!("/2/posts/{id}")).bearer(token);
             match server.try_send(ask) {
                 Some(answer) if answer.status == 200 => gone.push(id),
                 // It may be there or not.
@@ -38,18 +40,18 @@ fn write(
             there.push(id);
         }
         if place % 5 == 0 {
-            let ask = Ask::get("/2/posts/search/recent?query=lasting").bearer(token);
+            let ask = TestRequest::get("/2/posts/search/recent?query=lasting").bearer(token);
             let _maybe = server.try_send(ask);
         }
     }
     (there, gone)
 }
 
-fn every(reader: &Person<'_>) -> HashSet<String> {
+fn every(reader: &TestUser<'_>) -> HashSet<String> {
     let (mut all, mut after) = (HashSet::new(), String::new());
     loop {
         let path = format!("/2/posts/search/recent?query=lasting&max_results=100{after}");
-        let page: Value = reader.get(path).is(200);
+        let page: Value = reader.get(path).assert_status(200);
         all.extend(super::ids(&page));
         let Some(next) = page["meta"]["next_token"].as_str() else {
             return all;
@@ -60,10 +62,10 @@ fn every(reader: &Person<'_>) -> HashSet<String> {
 
 #[test]
 fn nothing_acknowledged_is_missing_from_the_index() {
-    let rounds = setting("LOCUM_KILL_ROUNDS", 5);
-    let mut dice = Dice(setting("LOCUM_KILL_SEED", 7));
-    let mut server = Server::start(&["--world", "empty"]);
-    let writers: Vec<String> = (0..3).map(|_| server.person("writer").token).collect();
+    let rounds = suite_setting("LOCUM_KILL_ROUNDS", 5);
+    let mut dice = TestRng(suite_setting("LOCUM_KILL_SEED", 7));
+    let mut server = TestServer::start(&["--world", "empty"]);
+    let writers: Vec<String> = (0..3).map(|_| server.new_user("writer").token).collect();
     let (mut there, mut gone) = (HashSet::new(), HashSet::new());
     for _ in 0..rounds {
         let (told, count) = (Mutex::default(), AtomicUsize::new(0));
@@ -78,19 +80,19 @@ fn nothing_acknowledged_is_missing_from_the_index() {
                 });
             }
             // On a busy machine the first posts take a while.
-            until("something is written", || count.load(Ordering::Relaxed) > 9);
-            let more = u64::try_from(dice.roll(600)).unwrap();
+            wait_until("something is written", || count.load(Ordering::Relaxed) > 9);
+            let more = u64::try_from(dice.below(600)).unwrap();
             std::thread::sleep(Duration::from_millis(more));
             server.signal(Signal::KILL);
         });
         let (new, lost) = told.into_inner().unwrap();
         there.extend(new);
         gone.extend(lost);
-        server.crash();
-        let reader = server.person("reader");
+        server.crash_and_restart();
+        let reader = server.new_user("reader");
         // A search waits for the index, but not for ever: on a busy machine it is still behind.
         let mut found_now = HashSet::new();
-        until(
+        wait_until(
             "what was acknowledged is found, and what was deleted is not",
             || {
                 found_now = every(&reader);

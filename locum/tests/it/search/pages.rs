@@ -5,29 +5,31 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use super::{ask, ids};
-use crate::harness::{Person, fresh, shared};
+use crate::harness::{TestUser, shared_server, unique_number};
 
 /// Every page of a search, while somebody writes on.
-fn walk(reader: &Person<'_>, writer: &Person<'_>, query: &str, more: &str) -> Vec<Vec<String>> {
+fn walk(reader: &TestUser<'_>, writer: &TestUser<'_>, query: &str, more: &str) -> Vec<Vec<String>> {
     let (mut pages, mut token) = (Vec::new(), String::new());
     loop {
-        let answer = ask(reader, query, &format!("&max_results=10{more}{token}")).is(200);
+        let answer =
+            ask(reader, query, &format!("&max_results=10{more}{token}")).assert_status(200);
         pages.push(ids(&answer));
         assert_eq!(answer["meta"]["result_count"], pages.last().unwrap().len());
         let Some(next) = answer["meta"]["next_token"].as_str() else {
             return pages;
         };
-        writer.says(&format!("{query} and more {}", fresh()));
+        writer.publish_text(&format!("{query} and more {}", unique_number()));
         token = format!("&next_token={next}");
     }
 }
 
 #[test]
 fn a_walk_meets_each_post_once_whatever_comes() {
-    let [writer, liker, reader] = ["writer", "liker", "reader"].map(|name| shared().person(name));
-    let word = format!("zp{}", fresh());
+    let [writer, liker, reader] =
+        ["writer", "liker", "reader"].map(|name| shared_server().new_user(name));
+    let word = format!("zp{}", unique_number());
     let mut all: Vec<String> = (0..35)
-        .map(|number| writer.says(&format!("{word} {number}")))
+        .map(|number| writer.publish_text(&format!("{word} {number}")))
         .collect();
     all.reverse();
     let walked = walk(&reader, &writer, &word, "");
@@ -43,7 +45,7 @@ fn a_walk_meets_each_post_once_whatever_comes() {
                 format!("/2/users/{}/likes", liker.id),
                 &json!({ "tweet_id": liked }),
             )
-            .is(200);
+            .assert_status(200);
     }
     let ranked = walk(&reader, &writer, &word, "&sort_order=relevancy").concat();
     let top: HashSet<&String> = ranked[..2].iter().collect();
@@ -60,13 +62,16 @@ fn a_walk_meets_each_post_once_whatever_comes() {
 
 #[test]
 fn a_token_belongs_to_its_query() {
-    let (writer, word) = (shared().person("writer"), format!("zp{}", fresh()));
+    let (writer, word) = (
+        shared_server().new_user("writer"),
+        format!("zp{}", unique_number()),
+    );
     for number in 0..11 {
-        writer.says(&format!("{word} {number}"));
+        writer.publish_text(&format!("{word} {number}"));
     }
-    let page = ask(&writer, &word, "").is(200);
+    let page = ask(&writer, &word, "").assert_status(200);
     let token = page["meta"]["next_token"].as_str().unwrap();
-    let rest = ask(&writer, &word, &format!("&pagination_token={token}")).is(200);
+    let rest = ask(&writer, &word, &format!("&pagination_token={token}")).assert_status(200);
     assert_eq!(ids(&rest).len(), 1);
     let message = format!("The `next_token` query parameter value [{token}] is not valid");
     ask(
@@ -74,9 +79,9 @@ fn a_token_belongs_to_its_query() {
         &format!("{word} other"),
         &format!("&next_token={token}"),
     )
-    .says(400, &message);
+    .assert_error(400, &message);
     let both = format!("&next_token={token}&pagination_token={token}");
-    ask(&writer, &word, &both).says(
+    ask(&writer, &word, &both).assert_error(
         400,
         "Only one of `next_token` and `pagination_token` can be given",
     );
@@ -84,11 +89,14 @@ fn a_token_belongs_to_its_query() {
 
 #[test]
 fn ids_and_times_bound_a_search() {
-    let (writer, word) = (shared().person("writer"), format!("zp{}", fresh()));
+    let (writer, word) = (
+        shared_server().new_user("writer"),
+        format!("zp{}", unique_number()),
+    );
     let all: Vec<String> = (0..6)
-        .map(|number| writer.says(&format!("{word} {number}")))
+        .map(|number| writer.publish_text(&format!("{word} {number}")))
         .collect();
-    let page = |more: &str| ids(&ask(&writer, &word, more).is(200));
+    let page = |more: &str| ids(&ask(&writer, &word, more).assert_status(200));
     assert_eq!(
         page(&format!("&since_id={}", all[3])),
         [all[5].clone(), all[4].clone()]

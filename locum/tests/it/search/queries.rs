@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{found, total};
-use crate::harness::{Ask, Person, Server};
+use crate::harness::{TestRequest, TestServer, TestUser};
 
 /// Queries and the posts that they find, by their numbers. `{a}`, `{b}` and `{c}` are usernames,
 /// `{A}` is the first one's id, `{0}` the id of the first post.
@@ -109,7 +109,7 @@ impl World {
     }
 
     #[track_caller]
-    fn check(&self, reader: &Person<'_>, when: &str) {
+    fn check(&self, reader: &TestUser<'_>, when: &str) {
         let mut wrong = Vec::new();
         for (query, expected) in QUERIES {
             let query = self.write(query);
@@ -132,64 +132,66 @@ impl World {
     }
 }
 
-fn publish(author: &Person<'_>, body: serde_json::Value) -> String {
-    let made = author.publish(&body).is(201);
+fn publish(author: &TestUser<'_>, body: serde_json::Value) -> String {
+    let made = author.create_post(&body).assert_status(201);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
-fn write(a: &Person<'_>, b: &Person<'_>, c: &Person<'_>) -> Vec<String> {
-    let answer = |author: &Person<'_>, to: &str, text: String| {
+fn write(a: &TestUser<'_>, b: &TestUser<'_>, c: &TestUser<'_>) -> Vec<String> {
+    let answer = |author: &TestUser<'_>, to: &str, text: String| {
         publish(
             author,
             json!({ "text": text, "reply": { "in_reply_to_tweet_id": to } }),
         )
     };
-    let mut posts = vec![a.says("The coffee at the Café is great")];
-    posts.push(b.says("Good #Coffee, good #morning"));
+    let mut posts = vec![a.publish_text("The coffee at the Café is great")];
+    posts.push(b.publish_text("Good #Coffee, good #morning"));
     posts.push(answer(
         b,
         &posts[0],
         format!("@{} I prefer tea to coffee", a.username),
     ));
-    posts.push(b.says("Read this: https://news.example.com/2026/solar-power?utm=1 now"));
-    posts.push(a.says("Buy $ACME, sell iced coffee"));
-    posts.push(a.says("O cafe da manhã é muito bom para todos nós que gostamos"));
-    posts.push(c.says("東京タワーへ行く"));
-    posts.push(c.says("Coca-Cola 👍🏽 or Pepsi 😀?"));
+    posts.push(b.publish_text("Read this: https://news.example.com/2026/solar-power?utm=1 now"));
+    posts.push(a.publish_text("Buy $ACME, sell iced coffee"));
+    posts.push(a.publish_text("O cafe da manhã é muito bom para todos nós que gostamos"));
+    posts.push(c.publish_text("東京タワーへ行く"));
+    posts.push(c.publish_text("Coca-Cola 👍🏽 or Pepsi 😀?"));
     posts.push(publish(
         c,
         json!({ "text": "Worth your time", "quote_tweet_id": posts[3] }),
     ));
-    posts.push(b.says("tea is great. Coffee is great! so great coffee"));
-    posts.push(c.says("ภาษาไทย"));
+    posts.push(b.publish_text("tea is great. Coffee is great! so great coffee"));
+    posts.push(c.publish_text("ภาษาไทย"));
     posts.push(answer(a, &posts[2], format!("@{} thanks", b.username)));
-    posts.push(b.says("great and small, coffee or not; it's the best"));
+    posts.push(b.publish_text("great and small, coffee or not; it's the best"));
     for reader in [a, c] {
         let like = json!({ "tweet_id": posts[9] });
         reader
             .post(format!("/2/users/{}/likes", reader.id), &like)
-            .is(200);
+            .assert_status(200);
     }
     let repost = json!({ "tweet_id": posts[0] });
     c.post(format!("/2/users/{}/retweets", c.id), &repost)
-        .is(200);
+        .assert_status(200);
     posts
 }
 
 #[test]
 fn queries_find_what_they_say_and_find_it_after_everything() {
-    let mut server = Server::start(&["--world", "empty"]);
+    let mut server = TestServer::start(&["--world", "empty"]);
     let world = {
-        let a = server.person_with("ann", &["--verified-type", "blue"]);
-        let [b, c] = ["ben", "cyd"].map(|name| server.person(name));
+        let a = server.new_user_with("ann", &["--verified-type", "blue"]);
+        let [b, c] = ["ben", "cyd"].map(|name| server.new_user(name));
         let posts = write(&a, &b, &c);
-        let list = a.post("/2/lists", &json!({ "name": "of one" })).is(201);
+        let list = a
+            .post("/2/lists", &json!({ "name": "of one" }))
+            .assert_status(201);
         let list = list["data"]["id"].as_str().unwrap().to_owned();
         a.post(
             format!("/2/lists/{list}/members"),
             &json!({ "user_id": c.id }),
         )
-        .is(200);
+        .assert_status(200);
         let names = [
             ("a", &a.username),
             ("b", &b.username),
@@ -203,22 +205,22 @@ fn queries_find_what_they_say_and_find_it_after_everything() {
             posts,
         }
     };
-    world.check(&server.person("reader"), "at once");
-    server.crash();
-    world.check(&server.person("reader"), "after it was killed");
-    let told = server.cli(&["reindex"]).json();
+    world.check(&server.new_user("reader"), "at once");
+    server.crash_and_restart();
+    world.check(&server.new_user("reader"), "after it was killed");
+    let told = server.run_cli(&["reindex"]).json();
     assert_eq!(told["posts"], 13);
-    world.check(&server.person("reader"), "indexed anew by the server");
+    world.check(&server.new_user("reader"), "indexed anew by the server");
     server.stop();
-    let told = server.cli(&["reindex"]).json();
+    let told = server.run_cli(&["reindex"]).json();
     assert_eq!(told["posts"], 13);
-    server.start_again();
-    world.check(&server.person("reader"), "indexed anew without a server");
+    server.restart();
+    world.check(&server.new_user("reader"), "indexed anew without a server");
     server.stop();
-    std::fs::remove_dir_all(server.data().join("search")).unwrap();
-    server.start_again();
+    std::fs::remove_dir_all(server.data_dir().join("search")).unwrap();
+    server.restart();
     let path = "/2/tweets/search/recent?query=coffee";
-    let answer = server.send(Ask::get(path).bearer(&server.app().bearer));
+    let answer = server.send(TestRequest::get(path).bearer(&server.default_app().bearer));
     assert!(answer.status == 200 || answer.status == 503, "{answer:?}");
-    world.check(&server.person("reader"), "after the index was lost");
+    world.check(&server.new_user("reader"), "after the index was lost");
 }

@@ -5,28 +5,28 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{connections, word};
-use crate::harness::{App, Ask, Listener, Person, shared, until};
+use crate::harness::{StreamClient, TestApp, TestRequest, TestUser, shared_server, wait_until};
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
-    let app = shared().new_app("enterprise");
+    let app = shared_server().new_app("enterprise");
     let query = "&expansions=liked_tweet_id,liked_tweet_author_id&tweet.fields=public_metrics";
     let of = |kind: &str, part: usize, more: &str| {
         let target = format!("/2/likes/{kind}/stream?partition={part}{more}");
-        Listener::open(shared(), &target, &app.bearer)
+        StreamClient::open(shared_server(), &target, &app.bearer)
     };
-    let mut all: Vec<Listener> = (1..=20).map(|part| of("firehose", part, query)).collect();
+    let mut all: Vec<StreamClient> = (1..=20).map(|part| of("firehose", part, query)).collect();
     let mut tenths = [1, 2].map(|part| of("sample10", part, ""));
-    let author = shared().person("author");
-    let reader = shared().person("reader");
-    let locked = shared().person_with("locked", &["--protected"]);
+    let author = shared_server().new_user("author");
+    let reader = shared_server().new_user("reader");
+    let locked = shared_server().new_user_with("locked", &["--protected"]);
     let ids: Vec<String> = (0..15)
-        .map(|number| author.says(&format!("{} {number}", word())))
+        .map(|number| author.publish_text(&format!("{} {number}", word())))
         .collect();
-    let like = |who: &Person<'_>, id: &str| {
+    let like = |who: &TestUser<'_>, id: &str| {
         let path = format!("/2/users/{}/likes", who.id);
-        who.post(path, &json!({ "post_id": id })).is(200);
+        who.post(path, &json!({ "post_id": id })).assert_status(200);
     };
     like(&locked, &ids[0]);
     for id in &ids {
@@ -34,15 +34,15 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
     }
     let mut found: Vec<(usize, Value)> = Vec::new();
     let ours = |message: &Value| message["data"]["tweet_author_id"] == author.id.as_str();
-    until("every like has come", || {
+    wait_until("every like has come", || {
         for (part, stream) in all.iter_mut().enumerate() {
-            let came = std::iter::from_fn(|| stream.within(Duration::from_millis(5)));
+            let came = std::iter::from_fn(|| stream.next_within(Duration::from_millis(5)));
             found.extend(came.filter(&ours).map(|message| (part + 1, message)));
         }
         found.len() >= ids.len()
     });
     for stream in &mut all {
-        let more = stream.within(Duration::from_millis(20)).filter(&ours);
+        let more = stream.next_within(Duration::from_millis(20)).filter(&ours);
         assert!(more.is_none(), "one of the protected user: {more:?}");
     }
     let mut liked: Vec<&str> = Vec::new();
@@ -71,7 +71,7 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
     expected.sort();
     assert_eq!(liked, expected, "each once, in one part");
     for stream in &mut tenths {
-        while let Some(message) = stream.within(Duration::from_millis(20)).filter(&ours) {
+        while let Some(message) = stream.next_within(Duration::from_millis(20)).filter(&ours) {
             let id = &message["data"]["id"];
             let same = found.iter().find(|(_, one)| one["data"]["id"] == *id);
             assert_eq!(
@@ -83,20 +83,20 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
     // A slot a part; what was missed comes again to who asks for it.
     let (part, message) = &found[0];
     let target = format!("/2/likes/firehose/stream?partition={part}");
-    let ask = || shared().send(Ask::get(&target).bearer(&app.bearer));
-    ask().is_problem(429, "streaming-connection");
+    let ask = || shared_server().send(TestRequest::get(&target).bearer(&app.bearer));
+    ask().assert_problem(429, "streaming-connection");
     drop(all);
-    until("the slots are free", || {
+    wait_until("the slots are free", || {
         connections(&app, "?endpoints=likes_firehose_stream").is_empty()
     });
     let mut again = of("firehose", *part, "&backfill_minutes=5");
-    until("the like is told again", || {
-        let next = again.within(Duration::from_millis(100));
+    wait_until("the like is told again", || {
+        let next = again.next_within(Duration::from_millis(100));
         next.is_some_and(|next| next["data"]["id"] == message["data"]["id"])
     });
-    let refused = |app: &App, query: &str| {
-        let ask = Ask::get(format!("/2/likes/sample10/stream{query}")).bearer(&app.bearer);
-        shared().send(ask)
+    let refused = |app: &TestApp, query: &str| {
+        let ask = TestRequest::get(format!("/2/likes/sample10/stream{query}")).bearer(&app.bearer);
+        shared_server().send(ask)
     };
     for query in [
         "",
@@ -106,8 +106,8 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
         "?partition=1&expansions=author_id",
         "?partition=1&backfill_minutes=6",
     ] {
-        refused(&app, query).is_problem(400, "invalid-request");
+        refused(&app, query).assert_problem(400, "invalid-request");
     }
-    let other = shared().new_app("self-serve");
-    refused(&other, "?partition=1").is_problem(403, "client-forbidden");
+    let other = shared_server().new_app("self-serve");
+    refused(&other, "?partition=1").assert_problem(403, "client-forbidden");
 }

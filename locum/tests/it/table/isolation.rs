@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 
 use super::owner::Owner;
 use super::{Deed, Thing, Things, deeds, differences};
-use crate::harness::{Answer, Ask, Person, fresh, shared};
+use crate::harness::{TestRequest, TestResponse, TestUser, shared_server, unique_number};
 
 /// Whom the owner keeps out, and how.
 struct Stranger<'s> {
     kind: &'static str,
     /// Nobody where an app calls for itself.
-    person: Option<Person<'s>>,
+    person: Option<TestUser<'s>>,
 }
 
 impl Stranger<'_> {
     /// What is answered to an operation with somebody's things; nothing where it takes no such
     /// credential. What only reads is asked for all that it can show, too.
-    fn call(&self, deed: &Deed, things: &Things) -> Vec<Answer> {
+    fn call(&self, deed: &Deed, things: &Things) -> Vec<TestResponse> {
         if self.person.is_some() && !deed.for_users {
             return Vec::new();
         }
@@ -31,9 +31,9 @@ impl Stranger<'_> {
         if !deed.writes() {
             asks.push(deed.ask(&path, &deed.query_for_all(things), None));
         }
-        let send = |ask: Ask| match &self.person {
+        let send = |ask: TestRequest| match &self.person {
             Some(person) => person.send(ask),
-            None => shared().send(ask.bearer(&shared().app().bearer)),
+            None => shared_server().send(ask.bearer(&shared_server().default_app().bearer)),
         };
         asks.into_iter().map(send).collect()
     }
@@ -43,7 +43,7 @@ impl Stranger<'_> {
 fn judge(
     deed: &Deed,
     stranger: &Stranger<'_>,
-    answer: &Answer,
+    answer: &TestResponse,
     secret: &str,
     theirs: bool,
 ) -> Option<String> {
@@ -107,7 +107,7 @@ fn try_all(
 }
 
 /// The owner's own requests of the same kinds do something, or the others prove nothing.
-fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &Person<'_>) {
+fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &TestUser<'_>) {
     let mut things = owner.things.clone();
     let (mut shown, mut done, mut refused) = (0, 0, Vec::new());
     for deed in deeds.iter().filter(|deed| !deed.writes()) {
@@ -134,7 +134,7 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &Person<'_>)
         let ask = |body: Option<Value>| {
             let body = body.map(|mut body| {
                 if body.get("text").is_some() {
-                    body["text"] = json!(format!("once more {}", fresh()));
+                    body["text"] = json!(format!("once more {}", unique_number()));
                 }
                 body
             });
@@ -166,16 +166,16 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &Person<'_>)
 
 #[test]
 fn nobody_reads_or_changes_what_is_anothers() {
-    let server = shared();
+    let server = shared_server();
     let deeds = deeds();
     let stranger = |kind, name| Stranger {
         kind,
-        person: Some(server.person(name)),
+        person: Some(server.new_user(name)),
     };
-    let friend = server.person("friend");
+    let friend = server.new_user("friend");
     let (mut wrong, mut tried) = (Vec::new(), 0);
     for protected in [true, false] {
-        let secret = format!("secret{}", fresh());
+        let secret = format!("secret{}", unique_number());
         let owner = Owner::settle(server, "owner", &secret, &friend);
         let blocked = stranger("blocked", "blocked");
         let path = format!("/2/users/{}/blocking", owner.person.id);
@@ -183,10 +183,12 @@ fn nobody_reads_or_changes_what_is_anothers() {
         owner
             .person
             .post(path, &json!({ "target_user_id": target }))
-            .is(200);
+            .assert_status(200);
         let mut strangers = vec![blocked];
         if protected {
-            server.cli(&["user", "protect", &owner.person.id]).well();
+            server
+                .run_cli(&["user", "protect", &owner.person.id])
+                .assert_success();
             strangers.push(stranger("not a follower", "stranger"));
             strangers.push(Stranger {
                 kind: "app",
@@ -217,8 +219,8 @@ fn nobody_reads_or_changes_what_is_anothers() {
 
 #[test]
 fn an_account_that_is_not_ones_own_is_refused_by_name_in_every_operation_that_wants_it() {
-    let server = shared();
-    let (person, other) = (server.person("own"), server.person("other"));
+    let server = shared_server();
+    let (person, other) = (server.new_user("own"), server.new_user("other"));
     let things = Owner::settle(server, "owner", "nothing secret", &other).things;
     let own: Vec<Deed> = deeds().into_iter().filter(Deed::is_ones_own).collect();
     assert!(own.len() > 20, "{}", own.len());
@@ -236,6 +238,6 @@ fn an_account_that_is_not_ones_own_is_refused_by_name_in_every_operation_that_wa
             things[&Thing::Own],
             person.id
         );
-        person.send(ask).says(400, &sentence);
+        person.send(ask).assert_error(400, &sentence);
     }
 }

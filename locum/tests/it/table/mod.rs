@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Ask, encode, shared};
+use crate::harness::{TestRequest, percent_encode, shared_server};
 
 /// A built operation, as the document has it.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ const OF_ALL: [&str; 5] = [
 /// out what is planned. A new one is tried by itself; where it names a thing that is not known
 /// here, this says what to add.
 fn deeds() -> Vec<Deed> {
-    let document = shared().cli(&["openapi"]).json();
+    let document = shared_server().run_cli(&["openapi"]).json();
     let mut all = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, facts) in item.as_object().unwrap() {
@@ -206,7 +206,7 @@ impl Deed {
             .params
             .iter()
             .filter(|param| !param.in_path && param.required);
-        let pair = |param: &Param| (param.name.clone(), encode(&param.value(things)));
+        let pair = |param: &Param| (param.name.clone(), percent_encode(&param.value(things)));
         needed.map(pair).collect()
     }
 
@@ -226,13 +226,13 @@ impl Deed {
         query
     }
 
-    fn ask(&self, path: &str, query: &[(String, String)], body: Option<&Value>) -> Ask {
+    fn ask(&self, path: &str, query: &[(String, String)], body: Option<&Value>) -> TestRequest {
         let pairs: Vec<String> = query
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         let mark = if pairs.is_empty() { "" } else { "?" };
-        let ask = Ask::new(self.method, format!("{path}{mark}{}", pairs.join("&")));
+        let ask = TestRequest::new(self.method, format!("{path}{mark}{}", pairs.join("&")));
         match body {
             Some(body) => ask.json(body),
             None => ask,

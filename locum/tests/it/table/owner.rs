@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Deed, Thing, Things};
-use crate::harness::{Answer, App, Ask, Person, Receiver, Server, fresh};
+use crate::harness::{
+    TestApp, TestRequest, TestResponse, TestServer, TestUser, WebhookReceiver, unique_number,
+};
 use crate::media::{at_once, samples};
 
 /// `secret` stands in all that is for their eyes alone, or for those of whom they let in.
 pub(super) struct Owner<'s> {
-    pub(super) person: Person<'s>,
+    pub(super) person: TestUser<'s>,
     pub(super) things: Things,
 }
 
@@ -20,14 +22,14 @@ fn id(answer: &Value) -> String {
 
 impl<'s> Owner<'s> {
     pub(super) fn settle(
-        server: &'s Server,
+        server: &'s TestServer,
         name: &str,
         secret: &str,
-        friend: &Person<'_>,
+        friend: &TestUser<'_>,
     ) -> Self {
         let app = server.new_app("enterprise");
-        let made = server.person(name);
-        let person = Person::of(server, &app, &made.id, &made.username);
+        let made = server.new_user(name);
+        let person = TestUser::with_new_token(server, &app, &made.id, &made.username);
         let things = Things::from([
             (Thing::Own, person.id.clone()),
             (Thing::User, person.id.clone()),
@@ -57,23 +59,25 @@ impl<'s> Owner<'s> {
     /// A post, a reply, and an upload.
     fn write(&mut self, secret: &str) {
         let text = |text: &str| json!({ "text": format!("{secret} {text}") });
-        let post = id(&self.person.publish(&text("post")).is(201));
+        let post = id(&self.person.create_post(&text("post")).assert_status(201));
         let mut reply = text("reply");
         reply["reply"] = json!({ "in_reply_to_post_id": post });
-        let reply = id(&self.person.publish(&reply).is(201));
+        let reply = id(&self.person.create_post(&reply).assert_status(201));
         self.has(Thing::Post, reply);
         let upload = json!({ "media_type": "image/png", "total_bytes": 1_000, "media_category": "tweet_image" });
         let upload = self.person.post("/2/media/upload/initialize", &upload);
-        self.has(Thing::Upload, id(&upload.is(200)));
+        self.has(Thing::Upload, id(&upload.assert_status(200)));
     }
 
     /// A list, a folder, and what else is kept of others and their posts.
-    fn collect(&mut self, secret: &str, friend: &Person<'_>) {
+    fn collect(&mut self, secret: &str, friend: &TestUser<'_>) {
         let person = &self.person;
         let list = json!({ "name": secret, "private": true });
-        let list = id(&person.post("/2/lists", &list).is(201));
+        let list = id(&person.post("/2/lists", &list).assert_status(201));
         let folder = json!({ "name": secret });
-        let folder = id(&person.post(self.own("bookmarks/folders"), &folder).is(201));
+        let folder = id(&person
+            .post(self.own("bookmarks/folders"), &folder)
+            .assert_status(201));
         let reply = &self.things[&Thing::Post];
         let post = json!({ "post_id": reply });
         let target = json!({ "target_user_id": friend.id });
@@ -96,16 +100,21 @@ impl<'s> Owner<'s> {
             (self.own("likes"), post.clone()),
             (self.own("reposts"), post),
         ] {
-            person.post(path, &body).is(200);
+            person.post(path, &body).assert_status(200);
         }
         self.has(Thing::List, list);
         self.has(Thing::Folder, folder);
     }
 
     /// Where others come too.
-    fn meet(&mut self, server: &Server) {
+    fn meet(&mut self, server: &TestServer) {
         let owner = self.person.id.clone();
-        let made = |args: &[&str]| server.cli(args).json()["id"].as_str().unwrap().to_owned();
+        let made = |args: &[&str]| {
+            server.run_cli(args).json()["id"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        };
         let create = ["community", "create", "Behind doors", "--owner", &owner];
         let community = made(&[&create[..], &["--access", "Closed"]].concat());
         self.has(Thing::Community, community);
@@ -117,25 +126,32 @@ impl<'s> Owner<'s> {
 
     /// A group with a friend and a guest, and a message in it that carries a picture. Only those
     /// whom they follow write to them.
-    fn talk(&mut self, secret: &str, friend: &Person<'_>) {
+    fn talk(&mut self, secret: &str, friend: &TestUser<'_>) {
         let person = &self.person;
-        person.server.cli(&["message", "close", &person.id]).well();
-        let guest = person.server.person("guest").id;
-        let picture = at_once(person, "dm_image", &samples::png(8, 8)).is(200)["data"].clone();
+        person
+            .server
+            .run_cli(&["message", "close", &person.id])
+            .assert_success();
+        let guest = person.server.new_user("guest").id;
+        let picture =
+            at_once(person, "dm_image", &samples::png(8, 8)).assert_status(200)["data"].clone();
         let told = json!({ "id": picture["id"], "metadata": { "alt_text": { "text": secret } } });
-        person.post("/2/media/metadata", &told).is(200);
+        person.post("/2/media/metadata", &told).assert_status(200);
         let group = json!({
             "conversation_type": "Group",
             "participant_ids": [friend.id, guest],
             "message": { "text": secret, "attachments": [{ "media_id": picture["id"] }] },
         });
-        let begun = person.post("/2/dm_conversations", &group).is(201)["data"].clone();
+        let begun = person
+            .post("/2/dm_conversations", &group)
+            .assert_status(201)["data"]
+            .clone();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let event = text(&begun["dm_event_id"]);
         let shown = person.get(format!(
             "/2/dm_events/{event}?expansions=attachments.media_keys&media.fields=url"
         ));
-        let media = shown.is(200)["includes"]["media"][0].clone();
+        let media = shown.assert_status(200)["includes"]["media"][0].clone();
         let file = text(&media["url"]);
         let file = file.rsplit('/').next().unwrap();
         self.has(Thing::File, file);
@@ -148,12 +164,12 @@ impl<'s> Owner<'s> {
     }
 
     /// A note in the test pool.
-    fn note(&mut self, secret: &str, friend: &Person<'_>) {
+    fn note(&mut self, secret: &str, friend: &TestUser<'_>) {
         let person = &self.person;
         let on = ["user", "note-writer", "on", &person.id];
-        person.server.cli(&on).well();
+        person.server.run_cli(&on).assert_success();
         let note = json!({
-            "post_id": friend.says(&format!("Worth a note, {}", fresh())),
+            "post_id": friend.publish_text(&format!("Worth a note, {}", unique_number())),
             "test_mode": true,
             "info": {
                 "text": format!("{secret} https://example.com/source"),
@@ -162,31 +178,36 @@ impl<'s> Owner<'s> {
                 "trustworthy_sources": true,
             },
         });
-        let note = id(&person.post("/2/notes", &note).is(201));
+        let note = id(&person.post("/2/notes", &note).assert_status(201));
         self.has(Thing::Note, note);
     }
 
     /// What the app makes for itself.
-    fn of_app(&self, app: &App, path: &str, body: &Value) -> Answer {
-        let ask = Ask::post(path).bearer(&app.bearer);
+    fn of_app(&self, app: &TestApp, path: &str, body: &Value) -> TestResponse {
+        let ask = TestRequest::post(path).bearer(&app.bearer);
         self.person.server.send(ask.json(body))
     }
 
     /// A rule of the app's powerstream, and one of its filtered stream.
-    fn rule(&mut self, app: &App, secret: &str) {
+    fn rule(&mut self, app: &TestApp, secret: &str) {
         let rule = json!({ "value": secret, "tag": secret });
         let own = json!({ "rules": [rule] });
-        let made = self.of_app(app, "/2/powerstream/rules", &own).is(201);
+        let made = self
+            .of_app(app, "/2/powerstream/rules", &own)
+            .assert_status(201);
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         self.has(Thing::Rule, text(&made["data"]["rules"][0]["id"]));
         let own = json!({ "add": [rule] });
         let made = self.of_app(app, "/2/tweets/search/stream/rules", &own);
-        self.has(Thing::StreamRule, text(&made.is(201)["data"][0]["id"]));
+        self.has(
+            Thing::StreamRule,
+            text(&made.assert_status(201)["data"][0]["id"]),
+        );
     }
 
     /// A subscription of the app's to what its owner writes about themselves, and a compliance
     /// job. Its webhook is nobody's.
-    fn subscribe(&mut self, app: &App, secret: &str) {
+    fn subscribe(&mut self, app: &TestApp, secret: &str) {
         let asked = json!({
             "event_type": "profile.update.bio",
             "filter": { "user_id": self.person.id },
@@ -194,22 +215,24 @@ impl<'s> Owner<'s> {
         });
         let made = self
             .of_app(app, "/2/activity/subscriptions", &asked)
-            .is(200);
+            .assert_status(200);
         let made = made["data"]["subscription_id"].as_str().unwrap();
         self.has(Thing::Subscription, made);
-        let receiver = Receiver::open(&app.secret);
+        let receiver = WebhookReceiver::open(&app.secret);
         let url = receiver.url("/hook");
         let made = self
             .of_app(app, "/2/webhooks", &json!({ "url": url }))
-            .is(200);
+            .assert_status(200);
         self.has(Thing::Webhook, id(&made));
         let job = json!({ "type": "users", "name": secret });
-        let job = self.of_app(app, "/2/compliance/jobs", &job).is(200);
+        let job = self
+            .of_app(app, "/2/compliance/jobs", &job)
+            .assert_status(200);
         self.has(Thing::Job, id(&job));
     }
 
     /// Sends what they may, as themselves, or as their app where that must be.
-    pub(super) fn send(&self, deed: &Deed, ask: Ask) -> Answer {
+    pub(super) fn send(&self, deed: &Deed, ask: TestRequest) -> TestResponse {
         if deed.for_users {
             return self.person.send(ask);
         }

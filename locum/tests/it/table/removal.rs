@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{Deed, Thing, Things, deeds};
-use crate::harness::{Person, fresh, shared};
+use crate::harness::{TestUser, shared_server, unique_number};
 use crate::media::{at_once, samples};
 
 /// A post that says something, and everything that leads a reader to it.
 struct Scene {
-    author: Person<'static>,
-    reader: Person<'static>,
+    author: TestUser<'static>,
+    reader: TestUser<'static>,
     post: String,
     /// Stands in the post and in what it carries, and nowhere else.
     word: String,
@@ -23,14 +23,15 @@ fn id(answer: &Value) -> String {
 
 impl Scene {
     fn begin() -> Self {
-        let [author, reader] = ["author", "reader"].map(|name| shared().person(name));
-        let word = format!("word{}", fresh());
-        let media = at_once(&author, "tweet_image", &samples::png(9, 9)).is(200)["data"].clone();
+        let [author, reader] = ["author", "reader"].map(|name| shared_server().new_user(name));
+        let word = format!("word{}", unique_number());
+        let media =
+            at_once(&author, "tweet_image", &samples::png(9, 9)).assert_status(200)["data"].clone();
         let told = json!({ "id": media["id"], "metadata": { "alt_text": { "text": word } } });
-        author.post("/2/media/metadata", &told).is(200);
+        author.post("/2/media/metadata", &told).assert_status(200);
         let text = format!("{word} for @{}", reader.username);
         let post = json!({ "text": text, "media": { "media_ids": [media["id"]] } });
-        let post = id(&author.publish(&post).is(201));
+        let post = id(&author.create_post(&post).assert_status(201));
         let things = Things::from([
             (Thing::Own, reader.id.clone()),
             (Thing::User, author.id.clone()),
@@ -71,28 +72,32 @@ impl Scene {
         let (reader, post) = (&self.reader, json!({ "post_id": self.post }));
         let own = |rest: &str| format!("/2/users/{}/{rest}", reader.id);
         let follow = json!({ "target_user_id": self.author.id });
-        reader.post(own("following"), &follow).is(200);
-        reader.post(own("likes"), &post).is(200);
-        reader.post(own("reposts"), &post).is(200);
+        reader.post(own("following"), &follow).assert_status(200);
+        reader.post(own("likes"), &post).assert_status(200);
+        reader.post(own("reposts"), &post).assert_status(200);
         let reply = json!({ "text": "Is it?", "reply": { "in_reply_to_post_id": self.post } });
-        reader.publish(&reply).is(201);
+        reader.create_post(&reply).assert_status(201);
         let quote = json!({ "text": "Look at this", "quote_tweet_id": self.post });
-        reader.publish(&quote).is(201);
+        reader.create_post(&quote).assert_status(201);
     }
 
     /// The reader's list has the author on it, a folder holds the post.
     fn keep(&mut self) {
         let reader = &self.reader;
         let own = |rest: &str| format!("/2/users/{}/{rest}", reader.id);
-        let list = id(&reader.post("/2/lists", &json!({ "name": "Those" })).is(201));
+        let list = id(&reader
+            .post("/2/lists", &json!({ "name": "Those" }))
+            .assert_status(201));
         let member = json!({ "user_id": self.author.id });
         reader
             .post(format!("/2/lists/{list}/members"), &member)
-            .is(200);
+            .assert_status(200);
         let folder = json!({ "name": "Later" });
-        let folder = id(&reader.post(own("bookmarks/folders"), &folder).is(201));
+        let folder = id(&reader
+            .post(own("bookmarks/folders"), &folder)
+            .assert_status(201));
         let bookmark = json!({ "post_id": self.post, "folder_id": folder });
-        reader.post(own("bookmarks"), &bookmark).is(200);
+        reader.post(own("bookmarks"), &bookmark).assert_status(200);
         self.has(Thing::List, list);
         self.has(Thing::Folder, folder);
     }
@@ -100,15 +105,20 @@ impl Scene {
     /// The post is shared in a space, linked to in a message, and what news are about.
     fn meet(&mut self) {
         let reader = &self.reader;
-        let made = |args: &[&str]| shared().cli(args).json()["id"].as_str().unwrap().to_owned();
+        let made = |args: &[&str]| {
+            shared_server().run_cli(args).json()["id"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        };
         let space = made(&["space", "create", &reader.id]);
         let share = ["space", "share", &space, &reader.id, &self.post];
-        shared().cli(&share).well();
+        shared_server().run_cli(&share).assert_success();
         let story = made(&["news", "create", "Somebody says", "--post", &self.post]);
-        let friend = shared().person("friend");
+        let friend = shared_server().new_user("friend");
         let link = format!("See https://example.org/i/status/{}", self.post);
         let to = format!("/2/dm_conversations/with/{}/messages", reader.id);
-        let sent = friend.post(to, &json!({ "text": link })).is(201)["data"].clone();
+        let sent = friend.post(to, &json!({ "text": link })).assert_status(201)["data"].clone();
         let text = |name: &str| sent[name].as_str().unwrap().to_owned();
         self.has(Thing::Space, space);
         self.has(Thing::Story, story);
@@ -129,7 +139,7 @@ impl Scene {
                 let answer = if deed.for_users {
                     self.reader.send(ask)
                 } else {
-                    shared().send(ask.bearer(&self.reader.app.bearer))
+                    shared_server().send(ask.bearer(&self.reader.app.bearer))
                 };
                 assert!(answer.status < 500, "{}: {}", deed.id, answer.text());
                 let shows = answer.status == 200 && answer.text().contains(&self.word);
@@ -151,23 +161,29 @@ const ENDS: &[(&str, End)] = &[
         scene
             .author
             .delete(format!("/2/posts/{}", scene.post))
-            .is(200);
+            .assert_status(200);
     }),
     ("the author is suspended", |scene| {
-        shared().cli(&["user", "suspend", &scene.author.id]).well();
+        shared_server()
+            .run_cli(&["user", "suspend", &scene.author.id])
+            .assert_success();
     }),
     ("the author is deleted", |scene| {
-        shared().cli(&["user", "delete", &scene.author.id]).well();
+        shared_server()
+            .run_cli(&["user", "delete", &scene.author.id])
+            .assert_success();
     }),
     ("the author is protected and not followed", |scene| {
         let path = format!("/2/users/{}/following/{}", scene.reader.id, scene.author.id);
-        scene.reader.delete(path).is(200);
-        shared().cli(&["user", "protect", &scene.author.id]).well();
+        scene.reader.delete(path).assert_status(200);
+        shared_server()
+            .run_cli(&["user", "protect", &scene.author.id])
+            .assert_success();
     }),
     ("the author blocks the reader", |scene| {
         let path = format!("/2/users/{}/blocking", scene.author.id);
         let target = json!({ "target_user_id": scene.reader.id });
-        scene.author.post(path, &target).is(200);
+        scene.author.post(path, &target).assert_status(200);
     }),
 ];
 

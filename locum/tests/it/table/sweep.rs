@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::owner::Owner;
 use super::{Deed, Param, Things, deeds, differences, is_id};
-use crate::harness::{Answer, Ask, encode, shared};
+use crate::harness::{TestRequest, TestResponse, percent_encode, shared_server};
 
 /// Texts that break programs which take them for something else.
 const HOSTILE: &[&str] = &[
@@ -56,10 +56,10 @@ fn bad_values(schema: &Value) -> Vec<String> {
             "2026-01-01",
             "0000-01-01T00:00:00Z",
         ];
-        bad.extend(times.map(encode));
+        bad.extend(times.map(percent_encode));
     }
     if item["pattern"].is_string() {
-        bad.push(encode("no such thing!"));
+        bad.push(percent_encode("no such thing!"));
     }
     if let Some(most) = schema["maxLength"].as_u64() {
         bad.push("x".repeat(usize::try_from(most).unwrap() + 1));
@@ -75,7 +75,7 @@ fn encode_unless_encoded(text: &str) -> String {
     if text.contains('%') {
         text.to_owned()
     } else {
-        encode(text)
+        percent_encode(text)
     }
 }
 
@@ -132,7 +132,7 @@ struct Sweep<'s> {
 
 impl Sweep<'_> {
     /// The request is refused as a bad one that names this.
-    fn refused(&mut self, deed: &Deed, ask: Ask, name: &str) {
+    fn refused(&mut self, deed: &Deed, ask: TestRequest, name: &str) {
         let shown = format!(
             "{} {} {}",
             ask.method,
@@ -151,7 +151,7 @@ impl Sweep<'_> {
     }
 
     /// The request is answered, whatever is said.
-    fn survives(&mut self, deed: &Deed, ask: Ask) {
+    fn survives(&mut self, deed: &Deed, ask: TestRequest) {
         let shown = format!("{} {}", ask.method, ask.target);
         let answer = self.sent(deed, ask);
         if ![200, 400, 403, 404].contains(&answer.status) || answer.headers.contains_key("x-evil") {
@@ -162,12 +162,12 @@ impl Sweep<'_> {
         }
     }
 
-    fn sent(&mut self, deed: &Deed, ask: Ask) -> Answer {
+    fn sent(&mut self, deed: &Deed, ask: TestRequest) -> TestResponse {
         self.tried += 1;
         self.owner.send(deed, ask)
     }
 
-    fn note(&mut self, shown: &str, answer: &Answer) {
+    fn note(&mut self, shown: &str, answer: &TestResponse) {
         let text: String = answer.text().chars().take(300).collect();
         let shown: String = shown.chars().take(300).collect();
         self.wrong
@@ -278,7 +278,13 @@ impl Sweep<'_> {
 }
 
 /// A request in which one parameter has this value.
-fn with(deed: &Deed, param: &Param, value: &str, things: &Things, body: Option<&Value>) -> Ask {
+fn with(
+    deed: &Deed,
+    param: &Param,
+    value: &str,
+    things: &Things,
+    body: Option<&Value>,
+) -> TestRequest {
     let mut query = deed.query(things);
     if param.in_path {
         return deed.ask(
@@ -294,8 +300,8 @@ fn with(deed: &Deed, param: &Param, value: &str, things: &Things, body: Option<&
 
 #[test]
 fn no_built_operation_takes_what_its_declaration_forbids_and_nothing_is_stored() {
-    let server = shared();
-    let friend = server.person("friend");
+    let server = shared_server();
+    let friend = server.new_user("friend");
     let deeds = deeds();
     let owner = Owner::settle(server, "clumsy", "nothing secret", &friend);
     let before = owner.state(&deeds);

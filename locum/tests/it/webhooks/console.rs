@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{register, send, server};
-use crate::harness::{Ask, encode, until};
+use crate::harness::{TestRequest, percent_encode, wait_until};
 use crate::pages::browser::Browser;
 
 #[test]
@@ -13,17 +13,17 @@ fn the_console_shows_challenges_and_deliveries_and_sends_them_again() {
     let mut browser = Browser::new(&server);
     assert_eq!(browser.sign_in(&app.owner, "secret", "/").status, 303);
     let path = format!("/developer/apps/{}/webhooks", app.id);
-    let page = browser.get(&path).is_page(200);
+    let page = browser.get(&path).assert_page(200);
     assert!(page.contains("No webhook"), "{page}");
     // The platform's own receiver, which the page names.
     let sink = format!("{}/webhook-sink/{}", server.url, app.id);
     assert!(page.contains(&sink), "{page}");
-    let made = register(&server, &app, &sink).is(200);
+    let made = register(&server, &app, &sink).assert_status(200);
     let id = made["data"]["id"].as_str().unwrap();
     let event = send(&server, id, 1, 1).remove(0);
     let mut page = String::new();
-    until("it is delivered", || {
-        page = browser.get(&path).is_page(200);
+    wait_until("it is delivered", || {
+        page = browser.get(&path).assert_page(200);
         page.contains("delivered")
     });
     for words in ["Valid", "response_token", "sha256=", &event, "test_event"] {
@@ -34,20 +34,20 @@ fn the_console_shows_challenges_and_deliveries_and_sends_them_again() {
     let csrf = page.split("name=\"csrf\" value=\"").nth(1).unwrap();
     let csrf = csrf.split('"').next().unwrap().to_owned();
     let mut act = |pairs: &[(&str, &str)]| {
-        let mut form = format!("csrf={}&webhook={id}", encode(&csrf));
+        let mut form = format!("csrf={}&webhook={id}", percent_encode(&csrf));
         for (name, value) in pairs {
-            form.push_str(&["&", name, "=", &encode(value)].concat());
+            form.push_str(&["&", name, "=", &percent_encode(value)].concat());
         }
-        browser.send(Ask::post(&*path).form(form)).status
+        browser.send(TestRequest::post(&*path).form(form)).status
     };
     assert_eq!(act(&[("act", "challenge")]), 303);
     assert_eq!(act(&[("act", "resend"), ("delivery", &number)]), 303);
     assert_eq!(act(&[("act", "resend"), ("delivery", "999999")]), 400);
     assert_eq!(act(&[("act", "replay"), ("from", "1"), ("to", "2")]), 400);
-    until("it was sent again", || {
+    wait_until("it was sent again", || {
         let order =
             json!({ "webhook": { "log": { "webhook": id, "limit": 9, "delivery": null } } });
-        let log = server.order(&order).unwrap();
+        let log = server.execute_command(&order).unwrap();
         let all = log["deliveries"].as_array().unwrap().clone();
         all.len() == 2 && all.iter().all(|one| one["state"] == "delivered")
     });

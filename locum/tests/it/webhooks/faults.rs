@@ -7,20 +7,22 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{hook, log, send, server};
-use crate::harness::{Dice, Receiver, Turn, setting};
+use crate::harness::{DeliveryResponse, TestRng, WebhookReceiver, suite_setting};
 
 /// A receiver in a bad mood: it refuses, breaks off, is slow, and answers what it took as if it
 /// had not.
-pub(crate) fn moody(seed: u64) -> impl Fn(&crate::harness::Heard) -> Turn + Send + Sync {
-    let state = Mutex::new(Dice(seed));
+pub(crate) fn moody(
+    seed: u64,
+) -> impl Fn(&crate::harness::ReceivedRequest) -> DeliveryResponse + Send + Sync {
+    let state = Mutex::new(TestRng(seed));
     move |_| {
-        let roll = state.lock().unwrap().roll(10);
+        let roll = state.lock().unwrap().below(10);
         match roll {
-            0 => Turn::Status(500),
-            1 => Turn::Close,
-            2 => Turn::After(Duration::from_millis(150), 200),
-            3 => Turn::Status(503),
-            _ => Turn::Status(200),
+            0 => DeliveryResponse::Status(500),
+            1 => DeliveryResponse::Close,
+            2 => DeliveryResponse::After(Duration::from_millis(150), 200),
+            3 => DeliveryResponse::Status(503),
+            _ => DeliveryResponse::Status(200),
         }
     }
 }
@@ -29,24 +31,24 @@ pub(crate) fn moody(seed: u64) -> impl Fn(&crate::harness::Heard) -> Turn + Send
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_flaps() {
     const KEYS: i64 = 5;
-    let rounds = setting("LOCUM_KILL_ROUNDS", 5);
-    let seed = setting(
+    let rounds = suite_setting("LOCUM_KILL_ROUNDS", 5);
+    let seed = suite_setting(
         "LOCUM_KILL_SEED",
         u64::try_from(base::clock::wall_time().ms()).unwrap(),
     );
     let mut server = server(&[]);
     let app = server.new_app("self-serve");
-    let receivers: Vec<Arc<Receiver>> = (0..2)
-        .map(|_| Arc::new(Receiver::open(&app.secret)))
+    let receivers: Vec<Arc<WebhookReceiver>> = (0..2)
+        .map(|_| Arc::new(WebhookReceiver::open(&app.secret)))
         .collect();
     let hooks: Vec<String> = receivers
         .iter()
         .map(|one| hook(&server, &app, one))
         .collect();
     for (number, receiver) in (0..).zip(&receivers) {
-        receiver.deliver(moody(seed ^ number));
+        receiver.set_delivery_handler(moody(seed ^ number));
     }
-    let mut dice = Dice(seed);
+    let mut dice = TestRng(seed);
     let mut sent: HashMap<usize, BTreeMap<i64, Vec<String>>> = HashMap::new();
     for _ in 0..rounds {
         for key in 0..KEYS {
@@ -59,12 +61,12 @@ fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_f
                     .extend(ids);
             }
         }
-        let instant = u64::try_from(dice.roll(600)).unwrap();
+        let instant = u64::try_from(dice.below(600)).unwrap();
         std::thread::sleep(Duration::from_millis(instant));
-        server.crash();
+        server.crash_and_restart();
     }
     for receiver in &receivers {
-        receiver.deliver(|_| Turn::Status(200));
+        receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));
     }
     let start = base::clock::monotonic_now();
     let left = |place: usize| {
@@ -83,7 +85,7 @@ fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_f
     }
     let (mut events, mut copies) = (0, 0);
     for (place, receiver) in receivers.iter().enumerate() {
-        let heard = receiver.heard();
+        let heard = receiver.received_requests();
         let mut bodies: HashMap<String, Vec<u8>> = HashMap::new();
         let mut first = Vec::new();
         for one in &heard {

@@ -5,70 +5,80 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{came, hook, log, register, send, server, wait_for};
-use crate::harness::{Ask, Crc, Receiver, Server, until};
+use crate::harness::{CrcBehavior, TestRequest, TestServer, WebhookReceiver, wait_until};
 
 #[test]
 fn a_webhook_is_registered_after_its_receiver_answered_the_challenge() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let url = receiver.url("/hook?room=7");
     let elsewhere = receiver.url("/elsewhere");
     for (crc, why) in [
-        (Crc::Wrong, "CrcValidationFailed: The response_token is not"),
         (
-            Crc::NotJson,
+            CrcBehavior::Wrong,
+            "CrcValidationFailed: The response_token is not",
+        ),
+        (
+            CrcBehavior::NotJson,
             "CrcValidationFailed: The answer to the CRC GET request is not JSON",
         ),
         (
-            Crc::Status(404),
+            CrcBehavior::Status(404),
             "CrcValidationFailed: Non-200 response code",
         ),
         (
-            Crc::Status(500),
+            CrcBehavior::Status(500),
             "CrcValidationFailed: Non-200 response code",
         ),
-        (Crc::Redirect(elsewhere), "CrcValidationFailed: Redirect"),
         (
-            Crc::Huge,
+            CrcBehavior::Redirect(elsewhere),
+            "CrcValidationFailed: Redirect",
+        ),
+        (
+            CrcBehavior::Huge,
             "CrcValidationFailed: The answer to the CRC GET request is too long",
         ),
         (
-            Crc::Slow(Duration::from_secs(3)),
+            CrcBehavior::Slow(Duration::from_secs(3)),
             "CrcValidationFailed: High latency on CRC GET request",
         ),
     ] {
-        let before = receiver.challenges();
-        receiver.crc(crc);
-        register(&server, &app, &url).no(400, why);
-        assert_eq!(receiver.challenges(), before + 1, "a redirect was followed");
+        let before = receiver.challenge_count();
+        receiver.set_crc_behavior(crc);
+        register(&server, &app, &url).assert_refused(400, why);
+        assert_eq!(
+            receiver.challenge_count(),
+            before + 1,
+            "a redirect was followed"
+        );
     }
     register(&server, &app, "http://127.0.0.1:1/")
-        .no(400, "CrcValidationFailed: The CRC GET request failed");
+        .assert_refused(400, "CrcValidationFailed: The CRC GET request failed");
     let list = || {
         server
-            .send(Ask::get("/2/webhooks").bearer(&app.bearer))
-            .is(200)
+            .send(TestRequest::get("/2/webhooks").bearer(&app.bearer))
+            .assert_status(200)
     };
     assert_eq!(list(), json!({ "data": [], "meta": { "result_count": 0 } }));
 
-    receiver.crc(Crc::Right);
-    let made = register(&server, &app, &url).is(200);
+    receiver.set_crc_behavior(CrcBehavior::Right);
+    let made = register(&server, &app, &url).assert_status(200);
     assert_eq!(made["data"]["url"], url);
     assert_eq!(made["data"]["valid"], true);
     assert_eq!(made["id"], made["data"]["id"]);
     let id = made["data"]["id"].as_str().unwrap();
     assert!(id.parse::<u64>().is_ok() && id.len() <= 19);
     assert_eq!(list()["data"], json!([made["data"]]));
-    let some = Ask::get("/2/webhooks?webhook_config.fields=url").bearer(&app.bearer);
+    let some = TestRequest::get("/2/webhooks?webhook_config.fields=url").bearer(&app.bearer);
     assert_eq!(
-        server.send(some).is(200)["data"],
+        server.send(some).assert_status(200)["data"],
         json!([{ "id": id, "url": url }])
     );
-    register(&server, &app, &url).no(400, "DuplicateUrlFailed");
+    register(&server, &app, &url).assert_refused(400, "DuplicateUrlFailed");
     let other = server.new_app("self-serve");
-    receiver.learn(&other.secret);
-    register(&server, &other, &url).is(200);
+    receiver.set_secret(&other.secret);
+    register(&server, &other, &url).assert_status(200);
 }
 
 #[test]
@@ -84,7 +94,7 @@ fn what_is_no_receiver_is_refused() {
         "https://example.org/#a",
         "https://exam ple.org/",
     ] {
-        register(&server, &app, url).no(400, "UrlValidationFailed");
+        register(&server, &app, url).assert_refused(400, "UrlValidationFailed");
     }
     let long = format!("https://example.org/{}", "a".repeat(181));
     for body in [
@@ -95,10 +105,12 @@ fn what_is_no_receiver_is_refused() {
         json!({ "url": long }),
         json!({ "url": "https://example.org/", "secret": "a" }),
     ] {
-        let ask = Ask::post("/2/webhooks").json(&body).bearer(&app.bearer);
-        server.send(ask).is(400);
+        let ask = TestRequest::post("/2/webhooks")
+            .json(&body)
+            .bearer(&app.bearer);
+        server.send(ask).assert_status(400);
     }
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let other = server.new_app("self-serve");
     for (method, path) in [
@@ -107,35 +119,35 @@ fn what_is_no_receiver_is_refused() {
         ("PUT", "/2/webhooks/1".to_owned()),
         ("DELETE", "/2/webhooks/9223372036854775807".to_owned()),
     ] {
-        let ask = Ask::new(method, path).bearer(&other.bearer);
-        server.send(ask).no(404, "WebhookIdInvalid");
+        let ask = TestRequest::new(method, path).bearer(&other.bearer);
+        server.send(ask).assert_refused(404, "WebhookIdInvalid");
     }
     for id in ["0x1", "12345678901234567890", "abc", "-1"] {
-        let ask = Ask::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
-        server.send(ask).is(400);
+        let ask = TestRequest::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
+        server.send(ask).assert_status(400);
     }
-    let owner = server.person("ada");
-    let ask = Ask::get("/2/webhooks").bearer(&owner.token);
-    server.send(ask).is(403);
+    let owner = server.new_user("ada");
+    let ask = TestRequest::get("/2/webhooks").bearer(&owner.token);
+    server.send(ask).assert_status(403);
 }
 
 #[test]
 fn an_app_has_as_many_webhooks_as_it_may() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
-    register(&server, &app, &receiver.url("/1")).is(200);
-    register(&server, &app, &receiver.url("/2")).no(400, "WebhookLimitExceeded");
+    let receiver = WebhookReceiver::open(&app.secret);
+    register(&server, &app, &receiver.url("/1")).assert_status(200);
+    register(&server, &app, &receiver.url("/2")).assert_refused(400, "WebhookLimitExceeded");
     let large = server.new_app("enterprise");
-    receiver.learn(&large.secret);
+    receiver.set_secret(&large.secret);
     for path in ["/1", "/2", "/3"] {
-        register(&server, &large, &receiver.url(path)).is(200);
+        register(&server, &large, &receiver.url(path)).assert_status(200);
     }
 }
 
 #[test]
 fn a_real_network_sends_to_public_addresses_over_https_only() {
-    let server = Server::serve(&[]);
+    let server = TestServer::start_network(&[]);
     let app = server.new_app("self-serve");
     for url in [
         "http://example.org/",
@@ -148,13 +160,13 @@ fn a_real_network_sends_to_public_addresses_over_https_only() {
         "https://2130706433/",
         "https://192.168.0.1/",
     ] {
-        register(&server, &app, url).no(400, "UrlValidationFailed");
+        register(&server, &app, url).assert_refused(400, "UrlValidationFailed");
     }
-    let plain = server.cli(&["conf", "check", "--set", "webhooks.allow_http=true"]);
+    let plain = server.run_cli(&["conf", "check", "--set", "webhooks.allow_http=true"]);
     assert!(
-        plain.err.contains("webhooks.danger_targets"),
+        plain.stderr.contains("webhooks.danger_targets"),
         "{}",
-        plain.err
+        plain.stderr
     );
 }
 
@@ -162,31 +174,31 @@ fn a_real_network_sends_to_public_addresses_over_https_only() {
 fn one_that_stopped_answering_gets_nothing_until_it_is_validated() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let put = || {
-        let ask = Ask::new("PUT", format!("/2/webhooks/{id}")).bearer(&app.bearer);
+        let ask = TestRequest::new("PUT", format!("/2/webhooks/{id}")).bearer(&app.bearer);
         server.send(ask)
     };
     let valid = || {
         let list = server
-            .send(Ask::get("/2/webhooks").bearer(&app.bearer))
-            .is(200);
+            .send(TestRequest::get("/2/webhooks").bearer(&app.bearer))
+            .assert_status(200);
         list["data"][0]["valid"].clone()
     };
     // What may pass changes nothing; what is wrong ends it.
-    receiver.crc(Crc::Status(503));
-    put().no(400, "CrcValidationFailed");
+    receiver.set_crc_behavior(CrcBehavior::Status(503));
+    put().assert_refused(400, "CrcValidationFailed");
     assert_eq!(valid(), true);
-    receiver.crc(Crc::Wrong);
-    put().no(400, "CrcValidationFailed");
+    receiver.set_crc_behavior(CrcBehavior::Wrong);
+    put().assert_refused(400, "CrcValidationFailed");
     assert_eq!(valid(), false);
     let ids = send(&server, &id, 5, 1);
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(came(&receiver), Vec::<String>::new());
-    receiver.crc(Crc::Right);
+    receiver.set_crc_behavior(CrcBehavior::Right);
     assert_eq!(
-        put().is(200)["data"],
+        put().assert_status(200)["data"],
         json!({ "valid": true, "attempted": true })
     );
     wait_for(&receiver, 5);
@@ -205,21 +217,21 @@ fn one_that_stopped_answering_gets_nothing_until_it_is_validated() {
 fn after_the_removal_nothing_is_sent() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     for _ in 0..3 {
         let id = hook(&server, &app, &receiver);
         for key in 0..20 {
             send(&server, &id, 20, key);
         }
-        until("some came", || !receiver.heard().is_empty());
-        let ask = Ask::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
+        wait_until("some came", || !receiver.received_requests().is_empty());
+        let ask = TestRequest::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
         assert_eq!(
-            server.send(ask.clone()).is(200),
+            server.send(ask.clone()).assert_status(200),
             json!({ "data": { "deleted": true } })
         );
-        receiver.forget();
+        receiver.clear_received();
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(came(&receiver), Vec::<String>::new());
-        server.send(ask).no(404, "WebhookIdInvalid");
+        server.send(ask).assert_refused(404, "WebhookIdInvalid");
     }
 }

@@ -5,31 +5,33 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use super::{hook, server, wait_for};
-use crate::harness::{Ask, Receiver, until};
+use crate::harness::{TestRequest, WebhookReceiver, wait_until};
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
     let mut server = server(&[]);
     let app = server.new_app("enterprise");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let rules = json!({ "add": [{ "value": "cat", "tag": "cats" }, { "value": "dog" }] });
-    let ask = |ask: Ask| ask.bearer(&app.bearer);
+    let ask = |ask: TestRequest| ask.bearer(&app.bearer);
     server
-        .send(ask(Ask::post("/2/tweets/search/stream/rules").json(&rules)))
-        .is(201);
+        .send(ask(
+            TestRequest::post("/2/tweets/search/stream/rules").json(&rules)
+        ))
+        .assert_status(201);
     let path = format!("/2/tweets/search/webhooks/{id}");
-    let author = server.person("author");
-    author.says("a cat before the link");
+    let author = server.new_user("author");
+    author.publish_text("a cat before the link");
     let fields = "?post.fields=author_id&expansions=author_id&user.fields=username";
     let made = server
-        .send(ask(Ask::post(format!("{path}{fields}"))))
-        .is(200);
+        .send(ask(TestRequest::post(format!("{path}{fields}"))))
+        .assert_status(200);
     assert_eq!(made["data"], json!({ "provisioned": true }));
     let links = server
-        .send(ask(Ask::get("/2/tweets/search/webhooks")))
-        .is(200);
+        .send(ask(TestRequest::get("/2/tweets/search/webhooks")))
+        .assert_status(200);
     let link = &links["data"]["links"][0];
     assert_eq!(link["webhook_id"], id.as_str());
     assert_eq!(link["application_id"], app.id.as_str());
@@ -40,22 +42,22 @@ fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
     ]);
     assert_eq!(link["fields"], asked);
 
-    let first = author.says("my cat");
-    author.says("my bird");
+    let first = author.publish_text("my cat");
+    author.publish_text("my bird");
     wait_for(&receiver, 1);
     // Nothing is lost of what happened just before the end.
     let ids: Vec<String> = (0..5)
-        .map(|number| author.says(&format!("dog {number}")))
+        .map(|number| author.publish_text(&format!("dog {number}")))
         .collect();
     let token = author.token.clone();
     drop(author);
-    server.crash();
-    until("all came, some twice", || {
-        let heard = receiver.heard();
+    server.crash_and_restart();
+    wait_until("all came, some twice", || {
+        let heard = receiver.received_requests();
         let ids: HashSet<&str> = heard.iter().map(|one| one.header("webhook-id")).collect();
         ids.len() >= 6
     });
-    let heard = receiver.heard();
+    let heard = receiver.received_requests();
     let mut came: Vec<String> = Vec::new();
     for one in &heard {
         let post = one.json()["data"]["id"].as_str().unwrap().to_owned();
@@ -74,20 +76,22 @@ fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
     assert_eq!(item["matching_rules"][0]["tag"], "cats");
     assert_eq!(item["matching_rules"].as_array().unwrap().len(), 1);
 
-    let gone = server.send(ask(Ask::delete(&*path))).is(200);
+    let gone = server
+        .send(ask(TestRequest::delete(&*path)))
+        .assert_status(200);
     assert_eq!(gone["data"], json!({ "deleted": true }));
     server
-        .send(ask(Ask::delete(&*path)))
-        .no(404, "WebhookIdInvalid");
-    receiver.forget();
-    let post = Ask::post("/2/posts").json(&json!({ "text": "a cat too late" }));
-    server.send(post.bearer(&token)).is(201);
+        .send(ask(TestRequest::delete(&*path)))
+        .assert_refused(404, "WebhookIdInvalid");
+    receiver.clear_received();
+    let post = TestRequest::post("/2/posts").json(&json!({ "text": "a cat too late" }));
+    server.send(post.bearer(&token)).assert_status(201);
     std::thread::sleep(std::time::Duration::from_millis(500));
-    assert!(receiver.heard().is_empty());
-    until("the link is gone", || {
+    assert!(receiver.received_requests().is_empty());
+    wait_until("the link is gone", || {
         let links = server
-            .send(ask(Ask::get("/2/tweets/search/webhooks")))
-            .is(200);
+            .send(ask(TestRequest::get("/2/tweets/search/webhooks")))
+            .assert_status(200);
         links["data"]["links"] == json!([])
     });
 }
@@ -96,15 +100,17 @@ fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
 fn links_are_for_apps_with_a_contract_and_for_their_own_webhooks() {
     let server = server(&[]);
     let (app, large) = (server.new_app("self-serve"), server.new_app("enterprise"));
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let path = format!("/2/tweets/search/webhooks/{id}");
     server
-        .send(Ask::post(&*path).bearer(&app.bearer))
-        .no(403, "client-forbidden");
+        .send(TestRequest::post(&*path).bearer(&app.bearer))
+        .assert_refused(403, "client-forbidden");
     server
-        .send(Ask::post(&*path).bearer(&large.bearer))
-        .no(404, "WebhookIdInvalid");
+        .send(TestRequest::post(&*path).bearer(&large.bearer))
+        .assert_refused(404, "WebhookIdInvalid");
     let bad = format!("{path}?post.fields=nothing");
-    server.send(Ask::post(bad).bearer(&large.bearer)).is(400);
+    server
+        .send(TestRequest::post(bad).bearer(&large.bearer))
+        .assert_status(400);
 }

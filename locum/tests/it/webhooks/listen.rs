@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use serde_json::{Value, json};
 
 use super::{register, send, server};
-use crate::harness::{Server, hmac, locum};
+use crate::harness::{TestServer, hmac_sha256, locum_command};
 
 /// The receiver as a process, and what it prints.
 struct Listening {
@@ -16,10 +16,10 @@ struct Listening {
 }
 
 impl Listening {
-    fn start(server: &Server, secret: &str, more: &[&str]) -> Self {
-        let file = server.beside("secret");
+    fn start(server: &TestServer, secret: &str, more: &[&str]) -> Self {
+        let file = server.sibling_path("secret");
         std::fs::write(&file, format!("{secret}\n")).unwrap();
-        let mut child = locum(&server.beside("."))
+        let mut child = locum_command(&server.sibling_path("."))
             .args(["webhook", "listen", "--port", "0", "--secret-file"])
             .arg(file)
             .args(more)
@@ -55,10 +55,10 @@ fn the_receiver_of_the_command_line_answers_checks_and_prints() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let mut listening = Listening::start(&server, &app.secret, &["--count", "3"]);
-    let made = register(&server, &app, &listening.url).is(200);
+    let made = register(&server, &app, &listening.url).assert_status(200);
     let told = listening.says();
     let token = told["challenge"].as_str().unwrap();
-    let right = hmac(&app.secret, token.as_bytes());
+    let right = hmac_sha256(&app.secret, token.as_bytes());
     assert_eq!(told["answer"], json!({ "response_token": right }));
     let ids = send(&server, made["data"]["id"].as_str().unwrap(), 2, 1);
     for (number, id) in (1..).zip(&ids) {
@@ -73,7 +73,10 @@ fn the_receiver_of_the_command_line_answers_checks_and_prints() {
     }
     // Whoever does not know the secret is told apart.
     let forged = ureq::post(&listening.url)
-        .header("x-twitter-webhooks-signature", hmac("another", b"{}"))
+        .header(
+            "x-twitter-webhooks-signature",
+            hmac_sha256("another", b"{}"),
+        )
         .send("{}");
     assert_eq!(forged.unwrap().status(), 200);
     let told = listening.says();
@@ -85,6 +88,6 @@ fn the_receiver_of_the_command_line_answers_checks_and_prints() {
 
     // With another secret it is not taken for the app's.
     let mut wrong = Listening::start(&server, "another", &[]);
-    register(&server, &app, &wrong.url).no(400, "CrcValidationFailed");
+    register(&server, &app, &wrong.url).assert_refused(400, "CrcValidationFailed");
     assert!(wrong.says()["challenge"].is_string());
 }

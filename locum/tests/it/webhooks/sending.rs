@@ -9,23 +9,25 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{came, hook, log, register, send, server, wait_for};
-use crate::harness::{Ask, Receiver, Server, Turn, hmac, until};
+use crate::harness::{
+    DeliveryResponse, TestRequest, TestServer, WebhookReceiver, hmac_sha256, wait_until,
+};
 
 #[test]
 fn deliveries_are_signed_and_come_in_order() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let (one, other) = (send(&server, &id, 30, 1), send(&server, &id, 30, 2));
     wait_for(&receiver, 60);
-    let heard = receiver.heard();
+    let heard = receiver.received_requests();
     assert_eq!(heard.len(), 60);
     for delivery in &heard {
         assert_eq!(delivery.method, "POST");
         assert_eq!(delivery.target, "/hook");
         assert_eq!(delivery.header("content-type"), "application/json");
-        let expected = hmac(&app.secret, &delivery.body);
+        let expected = hmac_sha256(&app.secret, &delivery.body);
         assert_eq!(delivery.header("x-twitter-webhooks-signature"), expected);
         assert_eq!(delivery.header("webhook-attempt"), "1");
         assert_eq!(
@@ -39,15 +41,15 @@ fn deliveries_are_signed_and_come_in_order() {
         assert_eq!(mine, ids.iter().collect::<Vec<_>>());
     }
     // A new secret signs what comes after it.
-    let rotated = server.cli(&["app", "rotate", &app.id, "api"]).json();
+    let rotated = server.run_cli(&["app", "rotate", &app.id, "api"]).json();
     let secret = rotated["api_secret"].as_str().unwrap();
-    receiver.forget();
+    receiver.clear_received();
     send(&server, &id, 1, 1);
     wait_for(&receiver, 1);
-    let last = &receiver.heard()[0];
+    let last = &receiver.received_requests()[0];
     assert_eq!(
         last.header("x-twitter-webhooks-signature"),
-        hmac(secret, &last.body)
+        hmac_sha256(secret, &last.body)
     );
 }
 
@@ -55,26 +57,26 @@ fn deliveries_are_signed_and_come_in_order() {
 fn what_does_not_arrive_is_sent_again_byte_for_byte() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
-    let elsewhere = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
+    let elsewhere = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let (turns, to) = (Arc::new(AtomicUsize::new(0)), elsewhere.url("/"));
-    receiver.deliver(move |_| match turns.fetch_add(1, Ordering::SeqCst) {
-        0 => Turn::Status(500),
-        1 => Turn::With(302, "location", to.clone()),
-        2 => Turn::Close,
-        3 => Turn::After(Duration::from_secs(3), 200),
-        4 => Turn::Status(429),
-        5 => Turn::Huge,
-        _ => Turn::Status(204),
+    receiver.set_delivery_handler(move |_| match turns.fetch_add(1, Ordering::SeqCst) {
+        0 => DeliveryResponse::Status(500),
+        1 => DeliveryResponse::With(302, "location", to.clone()),
+        2 => DeliveryResponse::Close,
+        3 => DeliveryResponse::After(Duration::from_secs(3), 200),
+        4 => DeliveryResponse::Status(429),
+        5 => DeliveryResponse::Huge,
+        _ => DeliveryResponse::Status(204),
     });
     let ids = send(&server, &id, 2, 1);
     wait_for(&receiver, 7);
-    let heard = receiver.heard();
+    let heard = receiver.received_requests();
     let expected = [&vec![ids[0].clone(); 6][..], &ids[1..]].concat();
     assert_eq!(came(&receiver), expected);
     assert_eq!(
-        elsewhere.heard().len() + elsewhere.challenges(),
+        elsewhere.received_requests().len() + elsewhere.challenge_count(),
         0,
         "a redirect was followed"
     );
@@ -87,7 +89,7 @@ fn what_does_not_arrive_is_sent_again_byte_for_byte() {
         let all = all["deliveries"].as_array().unwrap().clone();
         all.iter().filter(|one| one["state"] == state).count()
     };
-    until("all is noted", || noted("delivered") == 2);
+    wait_until("all is noted", || noted("delivered") == 2);
     let all = log(&server, &id);
     let first = &all["deliveries"][1];
     let statuses = first["attempts"].as_array().unwrap().iter().rev();
@@ -99,9 +101,9 @@ fn what_does_not_arrive_is_sent_again_byte_for_byte() {
     // Once more, because somebody wants it so.
     let number = first["delivery"].clone();
     let again = json!({ "webhook": { "resend": { "webhook": id, "delivery": number } } });
-    server.order(&again).unwrap();
+    server.execute_command(&again).unwrap();
     wait_for(&receiver, 8);
-    let last = receiver.heard().pop().unwrap();
+    let last = receiver.received_requests().pop().unwrap();
     assert_eq!(
         (last.header("webhook-id"), &last.body),
         (ids[0].as_str(), &heard[0].body)
@@ -112,9 +114,9 @@ fn what_does_not_arrive_is_sent_again_byte_for_byte() {
 fn what_never_arrives_is_given_up_and_can_be_sent_again() {
     let server = server(&["--set", "webhooks.retry=50ms,50ms"]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
-    receiver.deliver(|_| Turn::Status(500));
+    receiver.set_delivery_handler(|_| DeliveryResponse::Status(500));
     send(&server, &id, 2, 1);
     let states = || {
         let all = log(&server, &id);
@@ -123,12 +125,12 @@ fn what_never_arrives_is_given_up_and_can_be_sent_again() {
             .map(|one| one["state"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    until("both are given up", || states() == ["given-up", "given-up"]);
-    assert_eq!(receiver.heard().len(), 6);
-    receiver.deliver(|_| Turn::Status(200));
+    wait_until("both are given up", || states() == ["given-up", "given-up"]);
+    assert_eq!(receiver.received_requests().len(), 6);
+    receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));
     let number = log(&server, &id)["deliveries"][1]["delivery"].clone();
     let again = json!({ "webhook": { "resend": { "webhook": id, "delivery": number } } });
-    server.order(&again).unwrap();
+    server.execute_command(&again).unwrap();
     wait_for(&receiver, 7);
 }
 
@@ -136,20 +138,20 @@ fn what_never_arrives_is_given_up_and_can_be_sent_again() {
 fn a_receiver_that_hangs_delays_no_other() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
-    let hanging = Receiver::open(&app.secret);
+    let hanging = WebhookReceiver::open(&app.secret);
     let refusing = TcpListener::bind("127.0.0.1:0").unwrap();
-    let gone = Receiver::at(refusing, &app.secret);
-    hanging.deliver(|_| Turn::After(Duration::from_secs(30), 200));
-    gone.deliver(|_| Turn::Close);
+    let gone = WebhookReceiver::from_listener(refusing, &app.secret);
+    hanging.set_delivery_handler(|_| DeliveryResponse::After(Duration::from_secs(30), 200));
+    gone.set_delivery_handler(|_| DeliveryResponse::Close);
     let (slow, broken) = (hook(&server, &app, &hanging), hook(&server, &app, &gone));
-    let good = Receiver::open(&app.secret);
+    let good = WebhookReceiver::open(&app.secret);
     let quick = hook(&server, &app, &good);
     for key in 0..30 {
         send(&server, &slow, 5, key);
         send(&server, &broken, 5, key);
     }
-    until("they are tried", || {
-        !hanging.heard().is_empty() && !gone.heard().is_empty()
+    wait_until("they are tried", || {
+        !hanging.received_requests().is_empty() && !gone.received_requests().is_empty()
     });
     let start = base::clock::monotonic_now();
     for key in 0..10 {
@@ -159,7 +161,7 @@ fn a_receiver_that_hangs_delays_no_other() {
     let took = start.elapsed();
     assert!(took < Duration::from_millis(1500), "{took:?}");
     assert!(
-        hanging.heard().len() <= 16,
+        hanging.received_requests().len() <= 16,
         "one that does not answer is not flooded"
     );
 }
@@ -169,25 +171,25 @@ fn a_receiver_that_hangs_delays_no_other() {
 fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
     let mut server = server(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let mut ids = Vec::new();
     for key in [3, 1, 2] {
         ids.extend(send(&server, &id, 4, key));
     }
     wait_for(&receiver, 12);
-    until("all is noted", || {
+    wait_until("all is noted", || {
         let all = log(&server, &id);
         let all = all["deliveries"].as_array().unwrap().clone();
         all.iter().all(|one| one["state"] == "delivered")
     });
     // An hour goes by; then more happens.
     server.stop();
-    server.sql("UPDATE delivery SET at = at - 3600000");
-    server.start_again();
+    server.run_sql("UPDATE delivery SET at = at - 3600000");
+    server.restart();
     send(&server, &id, 3, 1);
     wait_for(&receiver, 15);
-    receiver.forget();
+    receiver.clear_received();
     let now = base::clock::wall_time();
     let minute = |ago: i64| {
         let text = now.plus_ms(-ago * 60_000).to_string();
@@ -197,7 +199,7 @@ fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
     let replay = |from: &str, to: &str| {
         let body = json!({ "webhook_id": id, "from_date": from, "to_date": to });
         server.send(
-            Ask::post("/2/webhooks/replay")
+            TestRequest::post("/2/webhooks/replay")
                 .json(&body)
                 .bearer(&app.bearer),
         )
@@ -213,26 +215,26 @@ fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
         (minute(60)[..8].to_owned(), minute(30)),
         (minute(-100), minute(-50)),
     ] {
-        replay(&from, &to).no(400, "QueryParamInvalid");
+        replay(&from, &to).assert_refused(400, "QueryParamInvalid");
     }
     let unknown = json!({ "webhook_id": "7", "from_date": minute(70), "to_date": minute(50) });
-    let ask = Ask::post("/2/webhooks/replay")
+    let ask = TestRequest::post("/2/webhooks/replay")
         .json(&unknown)
         .bearer(&app.bearer);
-    server.send(ask).no(404, "WebhookIdInvalid");
+    server.send(ask).assert_refused(404, "WebhookIdInvalid");
 
-    receiver.deliver(|_| Turn::After(Duration::from_millis(30), 200));
-    let begun = replay(&minute(70), &minute(50)).is(200);
+    receiver.set_delivery_handler(|_| DeliveryResponse::After(Duration::from_millis(30), 200));
+    let begun = replay(&minute(70), &minute(50)).assert_status(200);
     let job = begun["data"]["job_id"].as_str().unwrap().to_owned();
-    replay(&minute(70), &minute(50)).no(409, "ReplayConflictError");
+    replay(&minute(70), &minute(50)).assert_refused(409, "ReplayConflictError");
     wait_for(&receiver, 13);
     std::thread::sleep(Duration::from_millis(700));
-    let heard = receiver.heard();
+    let heard = receiver.received_requests();
     assert_eq!(came(&receiver)[..12], ids);
     assert_eq!(heard.len(), 13);
     for delivery in &heard {
         assert_eq!(delivery.header("webhook-replay-id"), job);
-        let expected = hmac(&app.secret, &delivery.body);
+        let expected = hmac_sha256(&app.secret, &delivery.body);
         assert_eq!(delivery.header("x-twitter-webhooks-signature"), expected);
     }
     let told = heard[12].json();
@@ -245,34 +247,34 @@ fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
     assert_eq!(told["replay_job_status"], expected);
 
     // The older path does the same, with its dates in the query.
-    receiver.forget();
+    receiver.clear_received();
     let (from, to) = (minute(70), minute(50));
     let older = format!(
         "/2/account_activity/replay/webhooks/{id}/subscriptions/all?from_date={from}&to_date={to}"
     );
-    let begun = server.send(Ask::post(older).bearer(&app.bearer));
+    let begun = server.send(TestRequest::post(older).bearer(&app.bearer));
     assert_eq!(begun.header("deprecation"), "true");
-    let begun = begun.is(200);
+    let begun = begun.assert_status(200);
     assert!(begun["data"]["job_id"].is_string() && begun["data"]["created_at"].is_string());
     wait_for(&receiver, 13);
     assert_eq!(came(&receiver)[..12], ids);
     let path = format!("/2/account_activity/replay/webhooks/{id}/subscriptions/all");
-    let ask = Ask::post(path).json(&json!({})).bearer(&app.bearer);
-    server.send(ask).is(400);
+    let ask = TestRequest::post(path).json(&json!({})).bearer(&app.bearer);
+    server.send(ask).assert_status(400);
 }
 
 #[test]
 fn an_app_that_is_deleted_takes_its_webhooks_along() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
-    register(&server, &app, &receiver.url("/other")).is(200);
-    server.cli(&["app", "delete", &app.id]).well();
+    register(&server, &app, &receiver.url("/other")).assert_status(200);
+    server.run_cli(&["app", "delete", &app.id]).assert_success();
     let order = json!({ "webhook": { "send": { "webhook": id, "count": 1, "key": 0 } } });
-    assert!(server.order(&order).is_err());
+    assert!(server.execute_command(&order).is_err());
     let all = server
-        .order(&json!({ "webhook": { "list": { "app": null } } }))
+        .execute_command(&json!({ "webhook": { "list": { "app": null } } }))
         .unwrap();
     assert_eq!(all, Value::Array(Vec::new()));
     let distinct: HashSet<String> = came(&receiver).into_iter().collect();
@@ -283,23 +285,23 @@ fn an_app_that_is_deleted_takes_its_webhooks_along() {
 fn an_app_that_is_suspended_gets_nothing_until_it_is_not() {
     let mut server = server(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
-    receiver.deliver(|_| Turn::Status(503));
+    receiver.set_delivery_handler(|_| DeliveryResponse::Status(503));
     let mut ids = send(&server, &id, 3, 1);
     wait_for(&receiver, 1);
-    let set = |server: &mut Server, state: i64| {
+    let set = |server: &mut TestServer, state: i64| {
         server.stop();
-        server.sql(&format!(
+        server.run_sql(&format!(
             "UPDATE app SET state = {state} WHERE id = {}",
             app.id
         ));
-        receiver.forget();
-        receiver.deliver(|_| Turn::Status(200));
-        server.start_again();
+        receiver.clear_received();
+        receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));
+        server.restart();
     };
     set(&mut server, 1);
-    let ask = Ask::get("/2/webhooks").bearer(&app.bearer);
+    let ask = TestRequest::get("/2/webhooks").bearer(&app.bearer);
     assert!([401, 403].contains(&server.send(ask).status));
     // Neither what waited nor what comes to it.
     ids.extend(send(&server, &id, 3, 1));
@@ -314,16 +316,16 @@ fn an_app_that_is_suspended_gets_nothing_until_it_is_not() {
 fn a_server_that_stops_leaves_nothing_half_sent() {
     let mut server = server(&[]);
     let app = server.new_app("self-serve");
-    let receiver = Receiver::open(&app.secret);
+    let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
-    receiver.deliver(|_| Turn::After(Duration::from_millis(200), 200));
+    receiver.set_delivery_handler(|_| DeliveryResponse::After(Duration::from_millis(200), 200));
     let ids = send(&server, &id, 12, 1);
     wait_for(&receiver, 2);
     let (code, took) = server.stop();
     assert_eq!(code, Some(0));
     assert!(took < Duration::from_secs(10), "{took:?}");
     let before = came(&receiver);
-    server.start_again();
+    server.restart();
     wait_for(&receiver, 12);
     std::thread::sleep(Duration::from_millis(600));
     assert_eq!(came(&receiver), ids, "after {before:?}");

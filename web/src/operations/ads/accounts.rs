@@ -1,38 +1,38 @@
 //! Ads accounts, their settings, and what is the same for all of them.
 
-use super::{account, part, planned};
-use crate::endpoint::{Endpoint, Window, quarter};
+use super::{account, path_param, planned_endpoint};
+use crate::endpoint::{Endpoint, RateWindow, per_quarter_hour};
 
 /// Accounts.
 pub static ACCOUNTS: &[Endpoint] = &[
-    planned(
+    planned_endpoint(
         "getAdsAccounts",
         "GET",
         "/12/accounts",
         "Accounts that the user has a role on.",
     )
     .aliases(&["/11/accounts"]),
-    planned("getAdsAccount", "GET", ONE, "An account.")
+    planned_endpoint("getAdsAccount", "GET", ONE, "An account.")
         .aliases(&[OLDER_ONE])
-        .params(&[&[part("account_id")]]),
-    planned(
+        .params(&[&[path_param("account_id")]]),
+    planned_endpoint(
         "createAdsAccount",
         "POST",
         "/12/accounts",
         "Sandbox only: creates an account.",
     )
     .aliases(&["/11/accounts"]),
-    planned("updateAdsAccount", "PUT", ONE, "Changes an account.")
+    planned_endpoint("updateAdsAccount", "PUT", ONE, "Changes an account.")
         .aliases(&[OLDER_ONE])
-        .params(&[&[part("account_id")]]),
-    planned(
+        .params(&[&[path_param("account_id")]]),
+    planned_endpoint(
         "deleteAdsAccount",
         "DELETE",
         ONE,
         "Sandbox only: deletes an account.",
     )
     .aliases(&[OLDER_ONE])
-    .params(&[&[part("account_id")]]),
+    .params(&[&[path_param("account_id")]]),
 ];
 
 account! {
@@ -67,7 +67,7 @@ account! {
 
 /// What is the same for all accounts.
 pub static REFERENCE: &[Endpoint] = &[
-    planned(
+    planned_endpoint(
         "getAdsBusinessCategories",
         "GET",
         "/12/advertiser_business_categories",
@@ -75,7 +75,7 @@ pub static REFERENCE: &[Endpoint] = &[
     )
     .aliases(&["/11/advertiser_business_categories"])
     .limits(&[], GLOBAL),
-    planned(
+    planned_endpoint(
         "getAdsContentCategories",
         "GET",
         "/12/content_categories",
@@ -83,7 +83,7 @@ pub static REFERENCE: &[Endpoint] = &[
     )
     .aliases(&["/11/content_categories"])
     .limits(&[], GLOBAL),
-    planned(
+    planned_endpoint(
         "getAdsPublishers",
         "GET",
         "/12/publishers",
@@ -91,7 +91,7 @@ pub static REFERENCE: &[Endpoint] = &[
     )
     .aliases(&["/11/publishers"])
     .limits(&[], GLOBAL),
-    planned(
+    planned_endpoint(
         "getAdsBiddingRules",
         "GET",
         "/12/bidding_rules",
@@ -99,7 +99,7 @@ pub static REFERENCE: &[Endpoint] = &[
     )
     .aliases(&["/11/bidding_rules"])
     .limits(&[], GLOBAL),
-    planned(
+    planned_endpoint(
         "getAdsPlacements",
         "GET",
         "/12/line_items/placements",
@@ -107,34 +107,34 @@ pub static REFERENCE: &[Endpoint] = &[
     )
     .aliases(&["/11/line_items/placements"])
     .limits(&[], GLOBAL),
-    planned(
+    planned_endpoint(
         "searchAdsKeywordInsights",
         "GET",
         "/12/insights/keywords/search",
         "How often keywords were written, and with which others.",
     )
     .aliases(&["/11/insights/keywords/search"])
-    .limits(&[], &[quarter(500)]),
+    .limits(&[], &[per_quarter_hour(500)]),
 ];
 
 /// Recommendations, which remained in version 5.
 pub static RECOMMENDATIONS: &[Endpoint] = &[
-    planned(
+    planned_endpoint(
         "getAdsRecommendations",
         "GET",
         "/5/accounts/{account_id}/recommendations",
         "Recommendations for an account.",
     )
-    .params(&[&[part("account_id")]]),
-    planned(
+    .params(&[&[path_param("account_id")]]),
+    planned_endpoint(
         "getAdsRecommendation",
         "GET",
         "/5/accounts/{account_id}/recommendations/{recommendation_id}",
         "A recommendation, as a tree of changes.",
     )
-    .params(&[&[part("account_id"), part("recommendation_id")]]),
+    .params(&[&[path_param("account_id"), path_param("recommendation_id")]]),
 ];
 
 const ONE: &str = "/12/accounts/{account_id}";
 const OLDER_ONE: &str = "/11/accounts/{account_id}";
-const GLOBAL: &[Window] = &[quarter(5)];
+const GLOBAL: &[RateWindow] = &[per_quarter_hour(5)];

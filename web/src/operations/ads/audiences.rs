@@ -1,8 +1,8 @@
 //! Custom audiences and who may use them.
 
-use super::{account, part, planned};
+use super::{account, path_param, planned_endpoint};
 use crate::endpoint::Endpoint;
-use crate::operations::shared::minute;
+use crate::operations::shared::per_minute;
 
 account! {
     /// Custom audiences of an account.
@@ -19,7 +19,7 @@ account! {
             => "Line items that target a custom audience.",
         "changeAdsAudienceUsers" POST "custom_audiences/{custom_audience_id}/users"
             | "tailored_audiences/{custom_audience_id}/users" [custom_audience_id]
-            => "Adds and removes members of a custom audience." at minute(1_500),
+            => "Adds and removes members of a custom audience." at per_minute(1_500),
         "getAdsAudiencePermissions" GET "custom_audiences/{custom_audience_id}/permissions"
             | "tailored_audiences/{custom_audience_id}/permissions" [custom_audience_id]
             => "Accounts that may use a custom audience.",
@@ -36,30 +36,30 @@ account! {
 
 /// Permissions of audiences as version 5 has them.
 pub static TAILORED_AUDIENCES: &[Endpoint] = &[
-    planned(
+    planned_endpoint(
         "getAdsTailoredPermissions",
         "GET",
         PERMISSIONS,
         "Accounts that may use a tailored audience.",
     )
-    .params(&[&[part("account_id"), part("tailored_audience_id")]]),
-    planned(
+    .params(&[&[path_param("account_id"), path_param("tailored_audience_id")]]),
+    planned_endpoint(
         "grantAdsTailoredPermission",
         "POST",
         PERMISSIONS,
         "Lets an account use a tailored audience.",
     )
-    .params(&[&[part("account_id"), part("tailored_audience_id")]]),
-    planned(
+    .params(&[&[path_param("account_id"), path_param("tailored_audience_id")]]),
+    planned_endpoint(
         "revokeAdsTailoredPermission",
         "DELETE",
         PERMISSION,
         "Ends an account's use of one.",
     )
     .params(&[&[
-        part("account_id"),
-        part("tailored_audience_id"),
-        part("tailored_audience_permission_id"),
+        path_param("account_id"),
+        path_param("tailored_audience_id"),
+        path_param("tailored_audience_permission_id"),
     ]]),
 ];
 

@@ -1,15 +1,15 @@
 //! Campaigns.
 
-use super::{account, part, planned};
-use crate::endpoint::{Endpoint, quarter};
+use super::{account, path_param, planned_endpoint};
+use crate::endpoint::{Endpoint, per_quarter_hour};
 
 account! {
     /// Campaigns of an account.
     CAMPAIGNS {
         "getAdsCampaigns" GET "campaigns" []
-            => "Campaigns of an account." at quarter(10_000),
+            => "Campaigns of an account." at per_quarter_hour(10_000),
         "getAdsCampaign" GET "campaigns/{campaign_id}" [campaign_id]
-            => "A campaign." at quarter(10_000),
+            => "A campaign." at per_quarter_hour(10_000),
         "createAdsCampaign" POST "campaigns" []
             => "Creates a campaign.",
         "updateAdsCampaign" PUT "campaigns/{campaign_id}" [campaign_id]
@@ -20,11 +20,11 @@ account! {
 }
 
 /// Many changes in one request.
-pub static BATCHES: &[Endpoint] = &[planned(
+pub static BATCHES: &[Endpoint] = &[planned_endpoint(
     "batchAdsCampaigns",
     "POST",
     "/12/batch/accounts/{account_id}/campaigns",
     "Creates, changes and deletes up to 40 campaigns, all or none.",
 )
 .aliases(&["/11/batch/accounts/{account_id}/campaigns"])
-.params(&[&[part("account_id")]])];
+.params(&[&[path_param("account_id")]])];

@@ -5,7 +5,7 @@ mod audiences;
 mod campaigns;
 mod cards;
 mod creatives;
-mod mounted;
+mod generated;
 mod promoted;
 mod serving;
 
@@ -14,14 +14,16 @@ pub use audiences::{AUDIENCES, TAILORED_AUDIENCES};
 pub use campaigns::{BATCHES, CAMPAIGNS};
 pub use cards::CARDS;
 pub use creatives::CREATIVES;
-pub(super) use mounted::{mounted, still_planned};
+pub(super) use generated::{built_endpoints, unbuilt_endpoints};
 pub use promoted::PROMOTED;
 pub use serving::SERVING;
 
 use base::Scopes;
 
-use super::shared::minute;
-use crate::endpoint::{Accent, Endpoint, Kind, Param, Window, quarter};
+use super::shared::per_minute;
+use crate::endpoint::{
+    Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour,
+};
 
 /// A table of operations under `/12/accounts/{account_id}/`, also under `/11/`:
 /// `"id" METHOD "path" | "older path" [parameters of the path] => "about" at window,`
@@ -32,7 +34,7 @@ macro_rules! account {
     }) => {
         $(#[$doc])*
         pub static $name: &[$crate::endpoint::Endpoint] = &[$(
-            $crate::operations::ads::planned(
+            $crate::operations::ads::planned_endpoint(
                 $id,
                 stringify!($method),
                 concat!("/12/accounts/{account_id}/", $path),
@@ -46,8 +48,8 @@ macro_rules! account {
                 )?
             ])
             .params(&[&[
-                $crate::operations::ads::part("account_id"),
-                $($crate::operations::ads::part(stringify!($part)),)*
+                $crate::operations::ads::path_param("account_id"),
+                $($crate::operations::ads::path_param(stringify!($part)),)*
             ]])
             $(.limits(&[], &[$window]))?,
         )*];
@@ -56,7 +58,7 @@ macro_rules! account {
 use account;
 
 /// An operation that is not built yet. User tokens of OAuth 2.0 come with its scopes.
-const fn planned(
+const fn planned_endpoint(
     id: &'static str,
     method: &'static str,
     path: &'static str,
@@ -67,16 +69,16 @@ const fn planned(
         _ => WRITES,
     };
     Endpoint::new(id, method, path)
-        .about(about)
+        .summary(about)
         .permit("1", Scopes::NONE)
         .limits(&[], windows)
-        .accent(Accent::Ads)
+        .error_format(ErrorFormat::Ads)
 }
 
 /// A part of the path.
-const fn part(name: &'static str) -> Param {
-    Param::path(name, Kind::Text(1, 64), "")
+const fn path_param(name: &'static str) -> EndpointParam {
+    EndpointParam::path(name, ParamType::Text(1, 64), "")
 }
 
-const READS: &[Window] = &[quarter(2_000)];
-const WRITES: &[Window] = &[minute(450)];
+const READS: &[RateWindow] = &[per_quarter_hour(2_000)];
+const WRITES: &[RateWindow] = &[per_minute(450)];

@@ -1,7 +1,7 @@
 //! What line items promote, and whom they may promote it for.
 
 use super::account;
-use crate::endpoint::quarter;
+use crate::endpoint::per_quarter_hour;
 
 account! {
     /// Promoted accounts and posts, and what hangs on line items.
@@ -16,10 +16,10 @@ account! {
         "createAdsPromotedAccount" POST "promoted_accounts" []
             => "Promotes an account with a line item.",
         "getAdsPromotedPosts" GET "promoted_posts" | "promoted_tweets" []
-            => "Promoted posts of an account." at quarter(10_000),
+            => "Promoted posts of an account." at per_quarter_hour(10_000),
         "getAdsPromotedPost" GET "promoted_posts/{promoted_post_id}"
             | "promoted_tweets/{promoted_post_id}" [promoted_post_id]
-            => "A promoted post." at quarter(10_000),
+            => "A promoted post." at per_quarter_hour(10_000),
         "deleteAdsPromotedPost" DELETE "promoted_posts/{promoted_post_id}"
             | "promoted_tweets/{promoted_post_id}" [promoted_post_id]
             => "Ends the promotion of a post.",

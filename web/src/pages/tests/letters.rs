@@ -15,16 +15,16 @@ use network::registration::RegistrationPolicy;
 use store::{DatabaseLocation, Store, StoreOptions};
 use tempfile::TempDir;
 
-use crate::metrics::Metrics;
+use crate::metrics::ServerMetrics;
 use crate::operations::ENDPOINTS;
-use crate::{Config, Server};
+use crate::{ApiServer, ServerConfig};
 
 const OLD: &str = "tr4ms stop here";
 const NEW: &str = "tr4ms go there";
 
 /// A server, and one browser in front of it.
 struct World {
-    server: Server,
+    server: ApiServer,
     store: Arc<Store>,
     cookies: BTreeMap<String, String>,
     _folder: TempDir,
@@ -68,12 +68,12 @@ impl World {
             timestamp_skew_ms: 300_000,
         };
         let auth = Arc::new(Authenticator::new(Arc::clone(&store), &auth).unwrap());
-        let config = Config {
+        let config = ServerConfig {
             registration,
-            ..Config::default()
+            ..ServerConfig::default()
         };
-        let (held, metrics) = (Arc::clone(&store), Arc::new(Metrics::default()));
-        let server = Server::new(&ENDPOINTS, held, auth, metrics, Shutdown::new(), config);
+        let (held, metrics) = (Arc::clone(&store), Arc::new(ServerMetrics::default()));
+        let server = ApiServer::new(&ENDPOINTS, held, auth, metrics, Shutdown::new(), config);
         Self {
             server: server.unwrap(),
             store,

@@ -1,137 +1,160 @@
 //! The account itself: what it is, who works on it, what pays, and what was changed.
 
 use base::{Error, UserId};
-use pages::manager::{AdsManager, Badge, Block, Cell, Empty, Facts, Row, Table};
+use pages::manager::{
+    AdsManagerPage, DataTable, DetailList, EmptyState, PageBlock, StatusBadge, TableCell, TableRow,
+};
 use serde_json::Value;
 use store::Tx;
 
-use super::ask::{Desk, Listed, items, number, text};
-use super::words::{badge, day, money, role, said, time};
-use super::{column, numbers, people};
+use super::labels::{format_money, format_time, parse_time, role_label, status_badge, word_label};
+use super::request::{EntityListPage, ManagerAccount, json_array, json_int, json_text};
+use super::{account_users, number_column, text_column};
 
-const HOUR: i64 = 3_600_000;
+const HOUR_MS: i64 = 3_600_000;
 /// Changes on a page.
-const CHANGES: &str = "20";
+const PAGE_SIZE: &str = "20";
 
 /// All of it.
-pub(super) fn show(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Error> {
-    let account = desk.one(tx, "", "")?;
-    let features = desk.ask(tx, "GET", "features", &[], &[])?;
-    let features: Vec<String> = items(&features, "data")
+pub(super) fn account_page(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+) -> Result<AdsManagerPage, Error> {
+    let account = desk.get_entity(tx, "", "")?;
+    let features = desk.call_api(tx, "GET", "features", &[], &[])?;
+    let features: Vec<String> = json_array(&features, "data")
         .iter()
         .filter_map(Value::as_str)
-        .map(said)
+        .map(word_label)
         .collect();
-    let mut blocks = vec![Block::Facts(Facts {
+    let mut blocks = vec![PageBlock::Facts(DetailList {
         title: "Settings".to_owned(),
         actions: Vec::new(),
         rows: vec![
             (
                 "Review",
-                Cell::badge(badge(text(&account, "approval_status"))),
+                TableCell::from_badge(status_badge(json_text(&account, "approval_status"))),
             ),
-            ("Time zone", Cell::of(text(&account, "timezone"))),
-            ("Industry", Cell::of(said(text(&account, "industry_type")))),
-            ("Your role", Cell::of(role(desk.role))),
-            ("Created", Cell::of(day(text(&account, "created_at")))),
-            ("ID", Cell::of(text(&account, "id"))),
-            ("Features", Cell::of(features.join(", "))),
+            (
+                "Time zone",
+                TableCell::from_text(json_text(&account, "timezone")),
+            ),
+            (
+                "Industry",
+                TableCell::from_text(word_label(json_text(&account, "industry_type"))),
+            ),
+            ("Your role", TableCell::from_text(role_label(desk.role))),
+            (
+                "Created",
+                TableCell::from_text(format_time(json_text(&account, "created_at"))),
+            ),
+            ("ID", TableCell::from_text(json_text(&account, "id"))),
+            ("Features", TableCell::from_text(features.join(", "))),
         ],
     })];
-    blocks.extend(instruments(tx, desk)?);
-    blocks.push(people::table(tx, desk)?);
-    Ok(AdsManager {
+    blocks.extend(funding_block(tx, desk)?);
+    blocks.push(account_users::users_block(tx, desk)?);
+    Ok(AdsManagerPage {
         heading: "Account".to_owned(),
         blocks,
-        ..AdsManager::default()
+        ..AdsManagerPage::default()
     })
 }
 
 /// What pays, in words.
-pub(super) fn instrument(one: &Value) -> String {
-    let about = match text(one, "description") {
+pub(super) fn instrument_label(one: &Value) -> String {
+    let about = match json_text(one, "description") {
         // What stands in brackets says that nobody described it.
-        about if about.is_empty() || about.starts_with('(') => said(text(one, "type")),
+        about if about.is_empty() || about.starts_with('(') => word_label(json_text(one, "type")),
         about => about.to_owned(),
     };
-    format!("{about} ({})", text(one, "currency"))
+    format!("{about} ({})", json_text(one, "currency"))
 }
 
-fn instruments(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<Block>, Error> {
-    if !desk.may("GET", "funding_instruments") {
+fn funding_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<PageBlock>, Error> {
+    if !desk.may_call("GET", "funding_instruments") {
         return Ok(None);
     }
-    let found = desk.list(tx, "funding_instruments", &[])?;
+    let found = desk.list_entities(tx, "funding_instruments", &[])?;
     let rows = found.rows.iter().map(|one| {
-        let currency = text(one, "currency");
+        let currency = json_text(one, "currency");
         let amounts = ["funded_amount_local_micro", "credit_limit_local_micro"];
-        let amount = amounts.iter().find_map(|name| number(one, name));
-        let remaining = number(one, "credit_remaining_local_micro");
-        let remaining = remaining.map(|left| format!("{} left", money(left, currency)));
+        let amount = amounts.iter().find_map(|name| json_int(one, name));
+        let remaining = json_int(one, "credit_remaining_local_micro");
+        let remaining = remaining.map(|left| format!("{} left", format_money(left, currency)));
         let able = one.get("able_to_fund").and_then(Value::as_bool) == Some(true);
-        let state = Badge {
+        let state = StatusBadge {
             text: if able { "Pays" } else { "Does not pay" }.to_owned(),
             kind: if able { "good" } else { "warn" },
         };
-        Row {
-            name: text(one, "id").to_owned(),
+        TableRow {
+            name: json_text(one, "id").to_owned(),
             cells: vec![
-                Cell::of(instrument(one)).below(text(one, "id")),
-                Cell::badge(state).below(super::words::all_said(one, "reasons_not_able_to_fund")),
-                Cell::of(day(text(one, "start_time"))).below(match text(one, "end_time") {
-                    "" => String::new(),
-                    end => format!("until {}", day(end)),
-                }),
-                Cell::of(amount.map_or_else(|| "–".to_owned(), |all| money(all, currency)))
-                    .below(remaining.unwrap_or_default()),
+                TableCell::from_text(instrument_label(one)).with_subtext(json_text(one, "id")),
+                TableCell::from_badge(state).with_subtext(super::labels::word_list_label(
+                    one,
+                    "reasons_not_able_to_fund",
+                )),
+                TableCell::from_text(format_time(json_text(one, "start_time"))).with_subtext(
+                    match json_text(one, "end_time") {
+                        "" => String::new(),
+                        end => format!("until {}", format_time(end)),
+                    },
+                ),
+                TableCell::from_text(
+                    amount.map_or_else(|| "–".to_owned(), |all| format_money(all, currency)),
+                )
+                .with_subtext(remaining.unwrap_or_default()),
             ],
-            acts: Vec::new(),
+            action_buttons: Vec::new(),
         }
     });
-    Ok(Some(Block::Table(Table {
+    Ok(Some(PageBlock::Table(DataTable {
         title: "Funding".to_owned(),
         columns: vec![
-            column("Instrument"),
-            column("State"),
-            column("From"),
-            numbers("Amount"),
+            text_column("Instrument"),
+            text_column("State"),
+            text_column("From"),
+            number_column("Amount"),
         ],
         rows: rows.collect(),
-        empty: Empty {
+        empty: EmptyState {
             title: "Nothing pays yet".to_owned(),
             text: "An operator gives the account something to pay with.".to_owned(),
             link: None,
         },
-        ..Table::default()
+        ..DataTable::default()
     })))
 }
 
 /// What was changed of something, newest first.
-pub(super) fn history(
+pub(super) fn history_block(
     tx: &mut Tx<'_>,
-    desk: &Desk,
+    desk: &ManagerAccount,
     entity: &str,
     of: &Value,
-) -> Result<Option<Block>, Error> {
-    let open = !desk.account.has("refused", "ACCOUNT_HISTORY");
-    if !open || !desk.may("GET", "account_history") {
+) -> Result<Option<PageBlock>, Error> {
+    let open = !desk.record.has("refused", "ACCOUNT_HISTORY");
+    if !open || !desk.may_call("GET", "account_history") {
         return Ok(None);
     }
-    let from = time(text(of, "created_at")).map_or(0, |at| at.ms().div_euclid(HOUR) * HOUR);
-    let to = (desk.asking.now.ms().div_euclid(HOUR).saturating_add(1)).saturating_mul(HOUR);
+    let from = parse_time(json_text(of, "created_at"))
+        .map_or(0, |at| at.ms().div_euclid(HOUR_MS) * HOUR_MS);
+    let to = (desk.request.now.ms().div_euclid(HOUR_MS).saturating_add(1)).saturating_mul(HOUR_MS);
     let written = |ms: i64| ads::field_kind::format_time(base::Time::from_ms(ms));
     let pairs = [
         ("entity_type", entity.to_owned()),
-        ("entity_id", text(of, "id").to_owned()),
+        ("entity_id", json_text(of, "id").to_owned()),
         ("start_time", written(from)),
         ("end_time", written(to)),
-        ("count", CHANGES.to_owned()),
+        ("count", PAGE_SIZE.to_owned()),
     ];
-    let found = Listed::of(&desk.ask(tx, "GET", "account_history", &[], &pairs)?);
+    let found =
+        EntityListPage::from_response(&desk.call_api(tx, "GET", "account_history", &[], &pairs)?);
     let mut rows = Vec::new();
     for change in &found.rows {
         let by = change.get("change_by").cloned().unwrap_or_default();
-        let user = match UserId::parse(text(&by, "user_id")) {
+        let user = match UserId::parse(json_text(&by, "user_id")) {
             Some(user) => store::users::find_by_id(tx, user)?,
             None => None,
         };
@@ -139,57 +162,57 @@ pub(super) fn history(
             || "The platform".to_owned(),
             |user| format!("@{}", user.username),
         );
-        rows.push(Row {
+        rows.push(TableRow {
             name: String::new(),
             cells: vec![
-                Cell {
-                    at: time(text(change, "change_time")),
-                    ..Cell::default()
+                TableCell {
+                    at: parse_time(json_text(change, "change_time")),
+                    ..TableCell::default()
                 },
-                Cell::of(who).below(said(text(&by, "platform"))),
-                Cell::of(match text(change, "change_type") {
+                TableCell::from_text(who).with_subtext(word_label(json_text(&by, "platform"))),
+                TableCell::from_text(match json_text(change, "change_type") {
                     "CREATE" => "Created",
                     "DELETE" => "Deleted",
                     _ => "Changed",
                 }),
-                Cell::of(differences(change)),
+                TableCell::from_text(describe_changes(change)),
             ],
-            acts: Vec::new(),
+            action_buttons: Vec::new(),
         });
     }
-    Ok(Some(Block::Table(Table {
+    Ok(Some(PageBlock::Table(DataTable {
         title: "History".to_owned(),
-        columns: ["When", "Who", "What", "Changes"].map(column).into(),
+        columns: ["When", "Who", "What", "Changes"].map(text_column).into(),
         rows,
-        empty: Empty {
+        empty: EmptyState {
             title: "Nothing was changed yet".to_owned(),
-            ..Empty::default()
+            ..EmptyState::default()
         },
-        ..Table::default()
+        ..DataTable::default()
     })))
 }
 
 /// Whether a text is a word of the interface, in capitals.
-pub(super) fn is_word(text: &str) -> bool {
+pub(super) fn is_enum_word(text: &str) -> bool {
     text.bytes()
         .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
-fn differences(change: &Value) -> String {
+fn describe_changes(change: &Value) -> String {
     let changes = change.get("changes").and_then(Value::as_object);
     let each = changes.into_iter().flatten().map(|(name, one)| {
         let side = |side: &str| match one.get(side) {
-            Some(Value::String(word)) if is_word(word) => said(word),
+            Some(Value::String(word)) if is_enum_word(word) => word_label(word),
             Some(Value::String(text)) => text.clone(),
             None | Some(Value::Null) => "nothing".to_owned(),
             Some(Value::Number(micros)) if name.ends_with("_micro") => {
-                super::words::amount(micros.as_i64().unwrap_or(0))
+                super::labels::format_amount(micros.as_i64().unwrap_or(0))
             }
             Some(other) => other.to_string(),
         };
         let plain = name.replace("_amount_local_micro", "");
         let plain = plain.replace("entity_", "");
-        format!("{}: {} → {}", said(&plain), side("old"), side("new"))
+        format!("{}: {} → {}", word_label(&plain), side("old"), side("new"))
     });
     let all: Vec<String> = each.collect();
     if all.is_empty() {

@@ -4,19 +4,21 @@
 use std::collections::BTreeMap;
 
 use base::Error;
-use pages::manager::{AdsManager, Block, Cell, Empty, Link, Row, Table};
+use pages::manager::{
+    AdsManagerPage, DataTable, EmptyState, NavLink, PageBlock, TableCell, TableRow,
+};
 use serde_json::Value;
 use store::Tx;
 
-use super::ask::{Desk, items, text};
-use super::figures::{self, Days, STATS};
-use super::line_items::name_of;
-use super::stand::Stand;
-use super::words::{amount, money, said, whole};
-use super::{column, numbers};
+use super::labels::{format_amount, format_integer, format_money, word_label};
+use super::line_items::line_item_name;
+use super::request::{ManagerAccount, json_array, json_text};
+use super::route::ManagerRoute;
+use super::stats::{self, DayRange, STATS_PATH};
+use super::{number_column, text_column};
 
 /// What figures are taken apart by.
-const BY: &[(&str, &str, &str)] = &[
+const DIMENSIONS: &[(&str, &str, &str)] = &[
     ("day", "Day", ""),
     ("placement", "Placement", ""),
     ("platform", "Platform", "PLATFORMS"),
@@ -30,7 +32,7 @@ const ALL_PLACEMENTS: [&str; 4] = ["ALL_ON_TWITTER", "PUBLISHER_NETWORK", "SPOTL
 
 /// Figures that are counted.
 #[derive(Clone, Copy, Default)]
-struct Counts {
+struct BreakdownCounts {
     impressions: i64,
     engagements: i64,
     clicks: i64,
@@ -38,11 +40,11 @@ struct Counts {
     charge: i64,
 }
 
-impl Counts {
+impl BreakdownCounts {
     /// Adds what metrics say of one bucket, or of all of them.
-    fn add(&mut self, metrics: &Value, bucket: Option<usize>) {
+    fn add_metrics(&mut self, metrics: &Value, bucket: Option<usize>) {
         let of = |name: &str| {
-            let all = items(metrics, name).iter().enumerate();
+            let all = json_array(metrics, name).iter().enumerate();
             let some = all.filter(|(place, _)| bucket.is_none_or(|bucket| bucket == *place));
             let some = some.filter_map(|(_, value)| value.as_i64());
             some.fold(0_i64, i64::saturating_add)
@@ -58,131 +60,138 @@ impl Counts {
         }
     }
 
-    const fn is_nothing(&self) -> bool {
+    const fn is_zero(&self) -> bool {
         self.impressions == 0 && self.engagements == 0 && self.charge == 0
     }
 }
 
 /// Figures of one thing, taken apart.
-pub(super) struct Breakdown {
+pub(super) struct StatsBreakdown {
     heading: String,
     currency: String,
-    above: Vec<Link>,
-    by: &'static (&'static str, &'static str, &'static str),
+    trail: Vec<NavLink>,
+    dimension: &'static (&'static str, &'static str, &'static str),
     days: i64,
-    rows: Vec<(String, Counts)>,
+    rows: Vec<(String, BreakdownCounts)>,
 }
 
-impl Breakdown {
+impl StatsBreakdown {
     /// Of the campaign or line item of a place; none where there is no such thing.
-    pub(super) fn of(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<Option<Self>, Error> {
-        let (part, id) = (stand.place.part.as_str(), stand.place.id.as_str());
+    pub(super) fn load(
+        tx: &mut Tx<'_>,
+        desk: &ManagerAccount,
+        stand: &ManagerRoute,
+    ) -> Result<Option<Self>, Error> {
+        let (part, id) = (stand.path.section.as_str(), stand.path.id.as_str());
         let (entity, path) = match part {
             "campaigns" => ("CAMPAIGN", "campaigns/{}"),
             "line-items" => ("LINE_ITEM", "line_items/{}"),
             _ => return Ok(None),
         };
-        let of = desk.one(tx, path, id)?;
+        let of = desk.get_entity(tx, path, id)?;
         let heading = match part {
-            "campaigns" => text(&of, "name").to_owned(),
-            _ => name_of(&of),
+            "campaigns" => json_text(&of, "name").to_owned(),
+            _ => line_item_name(&of),
         };
-        let asked = stand.by.as_deref().unwrap_or("day");
-        let by = BY.iter().find(|(name, ..)| *name == asked);
-        let Some(by) = by.or(BY.first()) else {
+        let asked = stand.breakdown_by.as_deref().unwrap_or("day");
+        let by = DIMENSIONS.iter().find(|(name, ..)| *name == asked);
+        let Some(by) = by.or(DIMENSIONS.first()) else {
             return Ok(None);
         };
-        let days = figures::days(stand);
-        let span = Days::of(desk, days);
+        let days = stats::selected_days(stand);
+        let span = DayRange::last_days(desk, days);
         let rows = match by.0 {
-            "day" => by_day(tx, desk, (entity, id), &span)?,
-            "placement" => by_placement(tx, desk, (entity, id), &span)?,
-            _ => by_segment(tx, desk, (entity, id), &span, by.2)?,
+            "day" => daily_rows(tx, desk, (entity, id), &span)?,
+            "placement" => placement_rows(tx, desk, (entity, id), &span)?,
+            _ => segment_rows(tx, desk, (entity, id), &span, by.2)?,
         };
         Ok(Some(Self {
-            above: vec![
-                Link::to("Campaigns", desk.path("")),
-                Link::to(heading.clone(), desk.path(&format!("/{part}/{id}"))),
+            trail: vec![
+                NavLink::new("Campaigns", desk.page_path("")),
+                NavLink::new(heading.clone(), desk.page_path(&format!("/{part}/{id}"))),
             ],
             heading,
-            currency: text(&of, "currency").to_owned(),
-            by,
+            currency: json_text(&of, "currency").to_owned(),
+            dimension: by,
             days,
             rows,
         }))
     }
 
     /// The page.
-    pub(super) fn page(self, desk: &Desk, stand: &Stand) -> AdsManager {
-        let (part, id) = (&stand.place.part, &stand.place.id);
+    pub(super) fn into_page(self, desk: &ManagerAccount, stand: &ManagerRoute) -> AdsManagerPage {
+        let (part, id) = (&stand.path.section, &stand.path.id);
         let here = |file: &str, by: &str, days: i64| {
-            desk.path(&format!("/{part}/{id}/{file}?by={by}&days={days}"))
+            desk.page_path(&format!("/{part}/{id}/{file}?by={by}&days={days}"))
         };
-        let views = BY.iter().map(|(name, said, _)| Link {
-            current: *name == self.by.0,
-            ..Link::to(*said, here("figures", name, self.days))
+        let views = DIMENSIONS.iter().map(|(name, said, _)| NavLink {
+            current: *name == self.dimension.0,
+            ..NavLink::new(*said, here("figures", name, self.days))
         });
-        let spans = [7, 14, 28].map(|days| Link {
+        let spans = [7, 14, 28].map(|days| NavLink {
             current: days == self.days,
-            ..Link::to(format!("{days} days"), here("figures", self.by.0, days))
+            ..NavLink::new(
+                format!("{days} days"),
+                here("figures", self.dimension.0, days),
+            )
         });
-        let rows: Vec<Row> = self.rows.iter().map(|row| self.row(row)).collect();
-        let file = here("figures.csv", self.by.0, self.days);
-        let file = Link::to("Download as CSV", file);
-        AdsManager {
-            trail: self.above,
+        let rows: Vec<TableRow> = self.rows.iter().map(|row| self.counts_row(row)).collect();
+        let file = here("figures.csv", self.dimension.0, self.days);
+        let file = NavLink::new("Download as CSV", file);
+        AdsManagerPage {
+            trail: self.trail,
             heading: format!("Figures of {}", self.heading),
-            blocks: vec![Block::Table(Table {
-                title: format!("By {}", self.by.1.to_lowercase()),
+            blocks: vec![PageBlock::Table(DataTable {
+                title: format!("By {}", self.dimension.1.to_lowercase()),
                 views: vec![("Taken apart by", views.collect()), ("Span", spans.into())],
                 actions: Some(file)
                     .filter(|_| !rows.is_empty())
                     .into_iter()
                     .collect(),
                 columns: vec![
-                    column(self.by.1),
-                    numbers("Spend"),
-                    numbers("Impressions"),
-                    numbers("Engagements"),
-                    numbers("Clicks"),
-                    numbers("Results"),
-                    numbers("Cost per result"),
+                    text_column(self.dimension.1),
+                    number_column("Spend"),
+                    number_column("Impressions"),
+                    number_column("Engagements"),
+                    number_column("Clicks"),
+                    number_column("Results"),
+                    number_column("Cost per result"),
                 ],
                 rows,
-                empty: Empty {
+                empty: EmptyState {
                     title: "Nothing was shown in these days".to_owned(),
                     text: "Choose a longer span, or see on the page before why it does not run."
                         .to_owned(),
                     link: None,
                 },
-                ..Table::default()
+                ..DataTable::default()
             })],
-            ..AdsManager::default()
+            ..AdsManagerPage::default()
         }
     }
 
-    fn row(&self, (name, counts): &(String, Counts)) -> Row {
+    fn counts_row(&self, (name, counts): &(String, BreakdownCounts)) -> TableRow {
         let each = counts.charge.checked_div(counts.results);
-        let each = each.map_or_else(|| "–".to_owned(), |each| money(each, &self.currency));
-        Row {
+        let each = each.map_or_else(|| "–".to_owned(), |each| format_money(each, &self.currency));
+        TableRow {
             name: name.clone(),
             cells: vec![
-                Cell::of(name.clone()),
-                Cell::of(money(counts.charge, &self.currency)),
-                Cell::of(whole(counts.impressions)),
-                Cell::of(whole(counts.engagements)),
-                Cell::of(whole(counts.clicks)),
-                Cell::of(whole(counts.results)),
-                Cell::of(each),
+                TableCell::from_text(name.clone()),
+                TableCell::from_text(format_money(counts.charge, &self.currency)),
+                TableCell::from_text(format_integer(counts.impressions)),
+                TableCell::from_text(format_integer(counts.engagements)),
+                TableCell::from_text(format_integer(counts.clicks)),
+                TableCell::from_text(format_integer(counts.results)),
+                TableCell::from_text(each),
             ],
-            acts: Vec::new(),
+            action_buttons: Vec::new(),
         }
     }
 
     /// The file.
-    pub(super) fn file(&self) -> String {
-        let mut text = line(&[
-            self.by.1,
+    pub(super) fn to_csv(&self) -> String {
+        let mut text = csv_line(&[
+            self.dimension.1,
             "Currency",
             "Spend",
             "Impressions",
@@ -193,7 +202,7 @@ impl Breakdown {
         ]);
         for (name, counts) in &self.rows {
             let each = counts.charge.checked_div(counts.results);
-            let each = each.map(amount).unwrap_or_default();
+            let each = each.map(format_amount).unwrap_or_default();
             let figures = [
                 counts.impressions,
                 counts.engagements,
@@ -201,8 +210,8 @@ impl Breakdown {
                 counts.results,
             ];
             let [seen, engaged, clicks, results] = figures.map(|figure| figure.to_string());
-            let spend = amount(counts.charge);
-            text.push_str(&line(&[
+            let spend = format_amount(counts.charge);
+            text.push_str(&csv_line(&[
                 name,
                 &self.currency,
                 &spend,
@@ -218,13 +227,13 @@ impl Breakdown {
 }
 
 /// A line of the file (RFC 4180).
-fn line(cells: &[&str]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+fn csv_line(cells: &[&str]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
     format!("{}\r\n", cells.join(","))
 }
 
 /// A cell that no spreadsheet takes for a formula, and no line or sign ends too early.
-fn quoted(cell: &str) -> String {
+fn csv_cell(cell: &str) -> String {
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     let plain = if formula {
         format!("'{cell}")
@@ -238,7 +247,7 @@ fn quoted(cell: &str) -> String {
 }
 
 /// What figures are asked for.
-fn asked(
+fn stats_params(
     (entity, id): (&str, &str),
     (from, to): (String, String),
     granularity: &str,
@@ -255,55 +264,55 @@ fn asked(
     ]
 }
 
-fn by_day(
+fn daily_rows(
     tx: &mut Tx<'_>,
-    desk: &Desk,
+    desk: &ManagerAccount,
     of: (&str, &str),
-    days: &Days,
-) -> Result<Vec<(String, Counts)>, Error> {
-    let mut rows: Vec<(String, Counts)> = days
-        .dates()
+    days: &DayRange,
+) -> Result<Vec<(String, BreakdownCounts)>, Error> {
+    let mut rows: Vec<(String, BreakdownCounts)> = days
+        .iso_dates()
         .into_iter()
-        .map(|day| (day, Counts::default()))
+        .map(|day| (day, BreakdownCounts::default()))
         .collect();
     for placement in PLACEMENTS {
-        for (first, from, to) in days.spans() {
-            let pairs = asked(of, (from, to), "DAY", placement);
-            let answer = desk.ask(tx, "GET", STATS, &[], &pairs)?;
+        for (first, from, to) in days.request_spans() {
+            let pairs = stats_params(of, (from, to), "DAY", placement);
+            let answer = desk.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
             let Some(metrics) = answer.pointer("/data/0/id_data/0/metrics") else {
                 continue;
             };
             for (place, (_, counts)) in rows.iter_mut().skip(first).take(7).enumerate() {
-                counts.add(metrics, Some(place));
+                counts.add_metrics(metrics, Some(place));
             }
         }
     }
-    if rows.iter().all(|(_, counts)| counts.is_nothing()) {
+    if rows.iter().all(|(_, counts)| counts.is_zero()) {
         rows.clear();
     }
     Ok(rows)
 }
 
-fn by_placement(
+fn placement_rows(
     tx: &mut Tx<'_>,
-    desk: &Desk,
+    desk: &ManagerAccount,
     of: (&str, &str),
-    days: &Days,
-) -> Result<Vec<(String, Counts)>, Error> {
+    days: &DayRange,
+) -> Result<Vec<(String, BreakdownCounts)>, Error> {
     let mut rows = Vec::new();
     for placement in ALL_PLACEMENTS {
-        let mut counts = Counts::default();
-        for (_, from, to) in days.spans() {
-            let pairs = asked(of, (from, to), "TOTAL", placement);
-            let answer = desk.ask(tx, "GET", STATS, &[], &pairs)?;
+        let mut counts = BreakdownCounts::default();
+        for (_, from, to) in days.request_spans() {
+            let pairs = stats_params(of, (from, to), "TOTAL", placement);
+            let answer = desk.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
             if let Some(metrics) = answer.pointer("/data/0/id_data/0/metrics") {
-                counts.add(metrics, None);
+                counts.add_metrics(metrics, None);
             }
         }
-        if !counts.is_nothing() {
+        if !counts.is_zero() {
             let name = match placement {
                 "ALL_ON_TWITTER" => "On this network".to_owned(),
-                other => said(other),
+                other => word_label(other),
             };
             rows.push((name, counts));
         }
@@ -311,38 +320,38 @@ fn by_placement(
     Ok(rows)
 }
 
-fn by_segment(
+fn segment_rows(
     tx: &mut Tx<'_>,
-    desk: &Desk,
+    desk: &ManagerAccount,
     of: (&str, &str),
-    days: &Days,
+    days: &DayRange,
     segments: &str,
-) -> Result<Vec<(String, Counts)>, Error> {
-    let mut rows: BTreeMap<String, Counts> = BTreeMap::new();
+) -> Result<Vec<(String, BreakdownCounts)>, Error> {
+    let mut rows: BTreeMap<String, BreakdownCounts> = BTreeMap::new();
     for placement in PLACEMENTS {
-        let mut pairs = asked(of, days.whole(), "TOTAL", placement);
+        let mut pairs = stats_params(of, days.full_span(), "TOTAL", placement);
         pairs.push(("segmentation_type", segments.to_owned()));
-        let data = desk.figures(tx, &pairs)?;
+        let data = desk.run_stats_job(tx, &pairs)?;
         let all = data.as_array().into_iter().flatten();
-        for one in all.flat_map(|one| items(one, "id_data")) {
+        for one in all.flat_map(|one| json_array(one, "id_data")) {
             let name = one.pointer("/segment/segment_name").and_then(Value::as_str);
             let name = match name.unwrap_or("Unknown") {
                 age if age.starts_with("AGE_") => {
-                    said(age.trim_start_matches("AGE_")).to_lowercase()
+                    word_label(age.trim_start_matches("AGE_")).to_lowercase()
                 }
                 name => name.to_owned(),
             };
             let metrics = one.get("metrics").unwrap_or(&Value::Null);
-            rows.entry(name).or_default().add(metrics, None);
+            rows.entry(name).or_default().add_metrics(metrics, None);
         }
     }
-    rows.retain(|_, counts| !counts.is_nothing());
+    rows.retain(|_, counts| !counts.is_zero());
     Ok(rows.into_iter().collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{line, quoted};
+    use super::{csv_cell, csv_line};
 
     #[test]
     fn no_cell_is_a_formula() {
@@ -358,8 +367,8 @@ mod tests {
             ("say \"hi\"", "\"say \"\"hi\"\"\""),
             ("two\nlines", "\"two\nlines\""),
         ] {
-            assert_eq!(quoted(cell), written);
+            assert_eq!(csv_cell(cell), written);
         }
-        assert_eq!(line(&["a", "b,c"]), "a,\"b,c\"\r\n");
+        assert_eq!(csv_line(&["a", "b,c"]), "a,\"b,c\"\r\n");
     }
 }

@@ -2,52 +2,63 @@
 
 use base::Error;
 use pages::Pager;
-use pages::manager::{Act, AdsManager, Block, Cell, Empty, Facts, Link, Row, Table};
+use pages::manager::{
+    ActionButton, AdsManagerPage, DataTable, DetailList, EmptyState, NavLink, PageBlock, TableCell,
+    TableRow,
+};
 use serde_json::Value;
 use store::Tx;
 
-use super::ask::{Desk, text};
-use super::figures::{self, Figures};
-use super::forms::{Ask, Plan, Then};
-use super::stand::{Stand, offered};
-use super::words::{self, badge};
-use super::{account, column, line_items, numbers, plans};
+use super::forms::{FormDefinition, FormFieldSpec, FormRedirect};
+use super::labels::{self, status_badge};
+use super::request::{ManagerAccount, json_text};
+use super::route::{ManagerRoute, collect_links};
+use super::stats::{self, EntityStats};
+use super::{account, form_routes, line_items, number_column, text_column};
 
-const SHOWN: usize = 20;
+const PAGE_SIZE: usize = 20;
 
 /// Every campaign of the account, with the account's figures above.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsManager, Error> {
-    if !desk.may("GET", "campaigns") {
-        return Ok(AdsManager {
+pub(super) fn list(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    stand: &ManagerRoute,
+) -> Result<AdsManagerPage, Error> {
+    if !desk.may_call("GET", "campaigns") {
+        return Ok(AdsManagerPage {
             heading: "Campaigns".to_owned(),
             lead: "Your role on this account does not show campaigns.".to_owned(),
-            ..AdsManager::default()
+            ..AdsManagerPage::default()
         });
     }
     let mut pairs = vec![
         ("with_draft", "true".to_owned()),
-        ("count", SHOWN.to_string()),
+        ("count", PAGE_SIZE.to_string()),
     ];
     pairs.extend(stand.cursor.clone().map(|cursor| ("cursor", cursor)));
-    let found = desk.list(tx, "campaigns", &pairs)?;
-    let ids: Vec<&str> = found.rows.iter().map(|one| text(one, "id")).collect();
-    let figures = Figures::of(tx, desk, "CAMPAIGN", &ids, figures::days(stand))?;
-    let rows: Vec<Row> = found
+    let found = desk.list_entities(tx, "campaigns", &pairs)?;
+    let ids: Vec<&str> = found.rows.iter().map(|one| json_text(one, "id")).collect();
+    let figures = EntityStats::load(tx, desk, "CAMPAIGN", &ids, stats::selected_days(stand))?;
+    let rows: Vec<TableRow> = found
         .rows
         .iter()
-        .map(|campaign| row(desk, campaign, &figures))
+        .map(|campaign| campaign_row(desk, campaign, &figures))
         .collect();
-    let create = desk.offer("POST", "campaigns", "Create campaign", "/campaigns/new");
-    let create = create.map(|link| link.kind("primary"));
+    let create = desk.permitted_link("POST", "campaigns", "Create campaign", "/campaigns/new");
+    let create = create.map(|link| link.with_kind("primary"));
     let there = !rows.is_empty();
     let mut blocks = Vec::new();
     if there {
-        blocks.extend(figures::of_account(tx, desk, stand)?);
+        blocks.extend(stats::account_charts(tx, desk, stand)?);
     }
-    blocks.push(Block::Table(Table {
-        columns: figures.columns("Campaign"),
-        lead: if there { figures.said() } else { String::new() },
-        empty: Empty {
+    blocks.push(PageBlock::Table(DataTable {
+        columns: figures.table_columns("Campaign"),
+        lead: if there {
+            figures.caption()
+        } else {
+            String::new()
+        },
+        empty: EmptyState {
             title: "No campaign yet".to_owned(),
             text: "A campaign holds a budget and the line items that spend it.".to_owned(),
             link: create.clone(),
@@ -56,148 +67,174 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsMan
             previous: None,
             next: found.next.map(|next| {
                 let next = base::percent::encode(&next);
-                desk.path(&format!("?cursor={next}&days={}", figures::days(stand)))
+                desk.page_path(&format!(
+                    "?cursor={next}&days={}",
+                    stats::selected_days(stand)
+                ))
             }),
         },
         rows,
-        ..Table::default()
+        ..DataTable::default()
     }));
-    Ok(AdsManager {
+    Ok(AdsManagerPage {
         heading: "Campaigns".to_owned(),
         actions: create.filter(|_| there).into_iter().collect(),
         blocks,
-        ..AdsManager::default()
+        ..AdsManagerPage::default()
     })
 }
 
-fn row(desk: &Desk, campaign: &Value, figures: &Figures) -> Row {
-    let (id, name) = (text(campaign, "id"), text(campaign, "name"));
-    let (budget, total) = words::budget(campaign);
-    let reasons = match text(campaign, "effective_status") {
+fn campaign_row(desk: &ManagerAccount, campaign: &Value, figures: &EntityStats) -> TableRow {
+    let (id, name) = (json_text(campaign, "id"), json_text(campaign, "name"));
+    let (budget, total) = labels::budget_labels(campaign);
+    let reasons = match json_text(campaign, "effective_status") {
         "RUNNING" | "PAUSED" => String::new(),
-        _ => words::all_said(campaign, "reasons_not_servable"),
+        _ => labels::word_list_label(campaign, "reasons_not_servable"),
     };
     let mut cells = vec![
-        Cell::of(name)
-            .leads(desk.path(&format!("/campaigns/{id}")))
-            .below(id),
-        Cell::badge(badge(text(campaign, "effective_status"))).below(reasons),
-        Cell::of(budget).below(total),
+        TableCell::from_text(name)
+            .with_link(desk.page_path(&format!("/campaigns/{id}")))
+            .with_subtext(id),
+        TableCell::from_badge(status_badge(json_text(campaign, "effective_status")))
+            .with_subtext(reasons),
+        TableCell::from_text(budget).with_subtext(total),
     ];
-    cells.extend(figures.cells(id, text(campaign, "currency")));
-    Row {
+    cells.extend(figures.table_cells(id, json_text(campaign, "currency")));
+    TableRow {
         name: name.to_owned(),
         cells,
-        acts: turns(desk, "campaigns", campaign, ""),
+        action_buttons: status_button(desk, "campaigns", campaign, ""),
     }
 }
 
 /// The button that pauses or resumes; `next` is where one is led then.
-pub(super) fn turns(desk: &Desk, part: &str, one: &Value, next: &str) -> Vec<Act> {
+pub(super) fn status_button(
+    desk: &ManagerAccount,
+    part: &str,
+    one: &Value,
+    next: &str,
+) -> Vec<ActionButton> {
     let path = match part {
         "campaigns" => "campaigns/{}",
         _ => "line_items/{}",
     };
-    let (text_of_act, act) = match text(one, "entity_status") {
+    let (text_of_act, act) = match json_text(one, "entity_status") {
         "ACTIVE" => ("Pause", "pause"),
         "PAUSED" => ("Resume", "resume"),
         _ => ("Activate", "resume"),
     };
-    if !desk.may("PUT", path) {
+    if !desk.may_call("PUT", path) {
         return Vec::new();
     }
-    let id = text(one, "id");
-    vec![Act {
+    let id = json_text(one, "id");
+    vec![ActionButton {
         text: text_of_act,
-        path: desk.path(&format!("/{part}/{id}/{act}")),
-        sends: vec![("next", desk.path(next))],
-        ..Act::default()
+        path: desk.page_path(&format!("/{part}/{id}/{act}")),
+        hidden: vec![("next", desk.page_path(next))],
+        ..ActionButton::default()
     }]
 }
 
 /// One campaign, its line items and its history.
-pub(super) fn one(
+pub(super) fn show(
     tx: &mut Tx<'_>,
-    desk: &Desk,
+    desk: &ManagerAccount,
     id: &str,
-    stand: &Stand,
-) -> Result<AdsManager, Error> {
-    let campaign = desk.one(tx, "campaigns/{}", id)?;
+    stand: &ManagerRoute,
+) -> Result<AdsManagerPage, Error> {
+    let campaign = desk.get_entity(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
-    let add = desk.offer(
+    let add = desk.permitted_link(
         "POST",
         "line_items",
         "Add line item",
         &format!("{here}/line-item"),
     );
-    let charts = figures::of_one(tx, desk, stand, "CAMPAIGN", &campaign, &here)?;
-    let mut blocks: Vec<Block> = charts.into_iter().collect();
-    blocks.push(line_items::table(tx, desk, id, stand, add.clone())?);
-    blocks.push(facts(tx, desk, &campaign)?);
-    blocks.extend(account::history(tx, desk, "CAMPAIGN", &campaign)?);
-    let status = badge(text(&campaign, "effective_status"));
-    Ok(AdsManager {
-        trail: vec![Link::to("Campaigns", desk.path(""))],
-        heading: text(&campaign, "name").to_owned(),
-        lead: match text(&campaign, "effective_status") {
+    let charts = stats::entity_charts(tx, desk, stand, "CAMPAIGN", &campaign, &here)?;
+    let mut blocks: Vec<PageBlock> = charts.into_iter().collect();
+    blocks.push(line_items::line_items_block(
+        tx,
+        desk,
+        id,
+        stand,
+        add.clone(),
+    )?);
+    blocks.push(settings_block(tx, desk, &campaign)?);
+    blocks.extend(account::history_block(tx, desk, "CAMPAIGN", &campaign)?);
+    let status = status_badge(json_text(&campaign, "effective_status"));
+    Ok(AdsManagerPage {
+        trail: vec![NavLink::new("Campaigns", desk.page_path(""))],
+        heading: json_text(&campaign, "name").to_owned(),
+        lead: match json_text(&campaign, "effective_status") {
             "RUNNING" => String::new(),
-            _ => words::all_said(&campaign, "reasons_not_servable"),
+            _ => labels::word_list_label(&campaign, "reasons_not_servable"),
         },
         badge: Some(status),
-        actions: offered([
-            desk.offer("PUT", "campaigns/{}", "Edit", &format!("{here}/edit")),
-            desk.offer(
+        actions: collect_links([
+            desk.permitted_link("PUT", "campaigns/{}", "Edit", &format!("{here}/edit")),
+            desk.permitted_link(
                 "DELETE",
                 "campaigns/{}",
                 "Delete",
                 &format!("{here}/delete"),
             )
-            .map(|link| link.kind("danger-quiet")),
+            .map(|link| link.with_kind("danger-quiet")),
         ]),
         blocks,
-        ..AdsManager::default()
+        ..AdsManagerPage::default()
     })
 }
 
-fn facts(tx: &mut Tx<'_>, desk: &Desk, campaign: &Value) -> Result<Block, Error> {
-    let (budget, total) = words::budget(campaign);
-    Ok(Block::Facts(Facts {
+fn settings_block(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    campaign: &Value,
+) -> Result<PageBlock, Error> {
+    let (budget, total) = labels::budget_labels(campaign);
+    Ok(PageBlock::Facts(DetailList {
         title: "Settings".to_owned(),
         actions: Vec::new(),
         rows: vec![
             (
                 "Status",
-                Cell::badge(badge(text(campaign, "entity_status"))),
+                TableCell::from_badge(status_badge(json_text(campaign, "entity_status"))),
             ),
-            ("Budget", Cell::of(budget).below(total)),
+            ("Budget", TableCell::from_text(budget).with_subtext(total)),
             (
                 "Budget is set by",
-                Cell::of(words::said(text(campaign, "budget_optimization"))),
+                TableCell::from_text(labels::word_label(json_text(
+                    campaign,
+                    "budget_optimization",
+                ))),
             ),
-            ("Paid by", paid_by(tx, desk, campaign)?),
+            ("Paid by", funding_cell(tx, desk, campaign)?),
             (
                 "Purchase order",
-                Cell::of(or_dash(text(campaign, "purchase_order_number"))),
+                TableCell::from_text(or_dash(json_text(campaign, "purchase_order_number"))),
             ),
             (
                 "Created",
-                Cell::of(words::day(text(campaign, "created_at"))),
+                TableCell::from_text(labels::format_time(json_text(campaign, "created_at"))),
             ),
             (
                 "Changed",
-                Cell::of(words::day(text(campaign, "updated_at"))),
+                TableCell::from_text(labels::format_time(json_text(campaign, "updated_at"))),
             ),
-            ("ID", Cell::of(text(campaign, "id"))),
+            ("ID", TableCell::from_text(json_text(campaign, "id"))),
         ],
     }))
 }
 
-fn paid_by(tx: &mut Tx<'_>, desk: &Desk, campaign: &Value) -> Result<Cell, Error> {
-    let id = text(campaign, "funding_instrument_id");
+fn funding_cell(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    campaign: &Value,
+) -> Result<TableCell, Error> {
+    let id = json_text(campaign, "funding_instrument_id");
     let ids = [("funding_instrument_ids", id.to_owned())];
-    let found = desk.list(tx, "funding_instruments", &ids)?;
-    let found = found.rows.first().map(account::instrument);
-    Ok(Cell::of(found.unwrap_or_else(|| id.to_owned())).below(id))
+    let found = desk.list_entities(tx, "funding_instruments", &ids)?;
+    let found = found.rows.first().map(account::instrument_label);
+    Ok(TableCell::from_text(found.unwrap_or_else(|| id.to_owned())).with_subtext(id))
 }
 
 /// A text, or that there is none.
@@ -205,82 +242,94 @@ pub(super) fn or_dash(text: &str) -> &str {
     if text.is_empty() { "–" } else { text }
 }
 
-const LEVELS: &[&str] = &["CAMPAIGN", "LINE_ITEM"];
+const BUDGET_LEVELS: &[&str] = &["CAMPAIGN", "LINE_ITEM"];
 
 /// The form of a new one.
-pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<Plan>, Error> {
-    let pays = desk.list(tx, "funding_instruments", &[])?;
+pub(super) fn create_form(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+) -> Result<Option<FormDefinition>, Error> {
+    let pays = desk.list_entities(tx, "funding_instruments", &[])?;
     let pays = pays.rows.iter().map(|one| {
-        let id = text(one, "id").to_owned();
-        let said = account::instrument(one);
+        let id = json_text(one, "id").to_owned();
+        let said = account::instrument_label(one);
         (id, said)
     });
     let mut asks = vec![
-        Ask::text("name", "Name"),
-        Ask::choice("funding_instrument_id", "Paid by", pays.collect()),
+        FormFieldSpec::text("name", "Name"),
+        FormFieldSpec::choice("funding_instrument_id", "Paid by", pays.collect()),
     ];
-    asks.extend(settings(&Value::Null));
-    Ok(Some(Plan {
+    asks.extend(setting_fields(&Value::Null));
+    Ok(Some(FormDefinition {
         heading: "Create a campaign".to_owned(),
-        trail: vec![Link::to("Campaigns", desk.path(""))],
+        trail: vec![NavLink::new("Campaigns", desk.page_path(""))],
         path: "campaigns",
-        asks,
+        fields: asks,
         submit: "Create campaign",
-        action: desk.path("/campaigns/new"),
-        then: Then::Made(desk.path("/campaigns")),
-        done: "created",
-        ..Plan::at(desk, "")
+        action: desk.page_path("/campaigns/new"),
+        redirect: FormRedirect::Created(desk.page_path("/campaigns")),
+        done_code: "created",
+        ..FormDefinition::new(desk, "")
     }))
 }
 
 /// The form of a change.
-pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
-    let now = desk.one(tx, "campaigns/{}", id)?;
+pub(super) fn edit_form(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    id: &str,
+) -> Result<Option<FormDefinition>, Error> {
+    let now = desk.get_entity(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
-    let mut asks = vec![Ask::text("name", "Name").at_first(text(&now, "name"))];
-    asks.extend(settings(&now));
-    Ok(Some(Plan {
+    let mut asks = vec![FormFieldSpec::text("name", "Name").initial_value(json_text(&now, "name"))];
+    asks.extend(setting_fields(&now));
+    Ok(Some(FormDefinition {
         heading: "Edit the campaign".to_owned(),
         trail: vec![
-            Link::to("Campaigns", desk.path("")),
-            Link::to(text(&now, "name"), desk.path(&here)),
+            NavLink::new("Campaigns", desk.page_path("")),
+            NavLink::new(json_text(&now, "name"), desk.page_path(&here)),
         ],
         method: "PUT",
         path: "campaigns/{}",
         ids: vec![id.to_owned()],
-        asks,
+        fields: asks,
         submit: "Save changes",
-        action: desk.path(&format!("{here}/edit")),
-        ..Plan::at(desk, &here)
+        action: desk.page_path(&format!("{here}/edit")),
+        ..FormDefinition::new(desk, &here)
     }))
 }
 
-fn settings(now: &Value) -> Vec<Ask> {
-    let mut asks: Vec<Ask> = plans::budgets(now).into();
-    let level = Ask::words("budget_optimization", "Budget is set by", LEVELS)
-        .help("With line items, each of them has a budget of its own.");
-    let level = match text(now, "budget_optimization") {
+fn setting_fields(now: &Value) -> Vec<FormFieldSpec> {
+    let mut asks: Vec<FormFieldSpec> = form_routes::budget_fields(now).into();
+    let level =
+        FormFieldSpec::word_choice("budget_optimization", "Budget is set by", BUDGET_LEVELS)
+            .help("With line items, each of them has a budget of its own.");
+    let level = match json_text(now, "budget_optimization") {
         "" => level,
-        set => level.at_first(set),
+        set => level.initial_value(set),
     };
     asks.extend([
-        plans::status(text(now, "entity_status")),
-        level.rarely(),
-        Ask::text("purchase_order_number", "Purchase order number")
-            .at_first(text(now, "purchase_order_number"))
-            .rarely(),
+        form_routes::status_field(json_text(now, "entity_status")),
+        level.mark_advanced(),
+        FormFieldSpec::text("purchase_order_number", "Purchase order number")
+            .initial_value(json_text(now, "purchase_order_number"))
+            .mark_advanced(),
     ]);
     asks
 }
 
 /// The columns of a table with figures: what it is about comes first.
-pub(super) fn columns(name: &'static str, figures: bool) -> Vec<pages::manager::Column> {
-    let mut all = vec![column(name), column("Status"), column("Budget")];
+pub(super) fn stats_columns(name: &'static str, figures: bool) -> Vec<pages::manager::TableColumn> {
+    let mut all = vec![
+        text_column(name),
+        text_column("Status"),
+        text_column("Budget"),
+    ];
     if figures {
         all.extend([
-            numbers("Spend"),
-            numbers("Results"),
-            numbers("Cost per result"),
+            number_column("Spend"),
+            number_column("Results"),
+            number_column("Cost per result"),
         ]);
     }
     all

@@ -1,206 +1,248 @@
 //! Cards: the list of them, one of them as a post shows it, and their forms.
 
 use base::Error;
-use pages::manager::{AdsManager, Block, Cell, Empty, Facts, Link, Preview, Previews};
+use pages::manager::{
+    AdsManagerPage, CreativePreview, CreativePreviews, DetailList, EmptyState, NavLink, PageBlock,
+    TableCell,
+};
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::ask::{Desk, items, text};
 use super::campaigns::or_dash;
-use super::creatives::{self, form};
-use super::forms::{Ask, Plan, Then};
-use super::media::{self, Kinds};
-use super::stand::{Sent, offered};
-use super::words::{day, said};
+use super::creatives::{self, form_button};
+use super::forms::{FormDefinition, FormFieldSpec, FormRedirect};
+use super::labels::{format_time, word_label};
+use super::media::{self, MediaFilter};
+use super::request::{ManagerAccount, json_array, json_text};
+use super::route::{SubmittedFields, collect_links};
 
 /// As many of each kind as a page shows.
-const SHOWN: &str = "50";
+const PAGE_SIZE: &str = "50";
 
 /// A kind of card: the part of the path, the list's path, one's path, what a new one is called,
 /// and whether it can be changed.
-pub(super) struct Kind {
-    pub(super) part: &'static str,
-    pub(super) list: &'static str,
-    pub(super) path: &'static str,
-    changes: bool,
+pub(super) struct CardKindRoute {
+    pub(super) section: &'static str,
+    pub(super) list_path: &'static str,
+    pub(super) card_path: &'static str,
+    is_editable: bool,
 }
 
-pub(super) const KINDS: &[Kind] = &[
-    Kind {
-        part: "cards",
-        list: "cards",
-        path: "cards/{}",
-        changes: true,
+pub(super) const CARD_KINDS: &[CardKindRoute] = &[
+    CardKindRoute {
+        section: "cards",
+        list_path: "cards",
+        card_path: "cards/{}",
+        is_editable: true,
     },
-    Kind {
-        part: "poll-cards",
-        list: "cards/poll",
-        path: "cards/poll/{}",
-        changes: false,
+    CardKindRoute {
+        section: "poll-cards",
+        list_path: "cards/poll",
+        card_path: "cards/poll/{}",
+        is_editable: false,
     },
-    Kind {
-        part: "video-cards",
-        list: "cards/video_conversation",
-        path: "cards/video_conversation/{}",
-        changes: true,
+    CardKindRoute {
+        section: "video-cards",
+        list_path: "cards/video_conversation",
+        card_path: "cards/video_conversation/{}",
+        is_editable: true,
     },
-    Kind {
-        part: "image-cards",
-        list: "cards/image_conversation",
-        path: "cards/image_conversation/{}",
-        changes: true,
+    CardKindRoute {
+        section: "image-cards",
+        list_path: "cards/image_conversation",
+        card_path: "cards/image_conversation/{}",
+        is_editable: true,
     },
 ];
 
-fn kind(part: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.part == part)
+fn find_kind(part: &str) -> Option<&'static CardKindRoute> {
+    CARD_KINDS.iter().find(|kind| kind.section == part)
 }
 
 /// Whether a part of a path is about cards.
-pub(super) fn is_part(part: &str) -> bool {
-    kind(part).is_some()
+pub(super) fn is_card_section(part: &str) -> bool {
+    find_kind(part).is_some()
 }
 
 /// All of them.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Error> {
-    let count = [("count", SHOWN.to_owned())];
+pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerPage, Error> {
+    let count = [("count", PAGE_SIZE.to_owned())];
     let mut shown = Vec::new();
-    for kind in KINDS {
-        for card in &desk.list(tx, kind.list, &count)?.rows {
-            shown.push(Preview {
-                acts: acts(desk, kind, text(card, "id")),
-                path: Some(desk.path(&format!("/{}/{}", kind.part, text(card, "id")))),
-                ..creatives::card(desk, card)
+    for kind in CARD_KINDS {
+        for card in &desk.list_entities(tx, kind.list_path, &count)?.rows {
+            shown.push(CreativePreview {
+                action_buttons: card_actions(desk, kind, json_text(card, "id")),
+                path: Some(desk.page_path(&format!("/{}/{}", kind.section, json_text(card, "id")))),
+                ..creatives::card_preview(desk, card)
             });
         }
     }
-    let create = offered([
-        desk.offer("POST", "cards", "Website card", "/cards/new/website")
-            .map(|link| link.kind("primary")),
-        desk.offer("POST", "cards", "App card", "/cards/new/app"),
-        desk.offer("POST", "cards/poll", "Poll card", "/cards/new/poll"),
-        desk.offer(
+    let create = collect_links([
+        desk.permitted_link("POST", "cards", "Website card", "/cards/new/website")
+            .map(|link| link.with_kind("primary")),
+        desk.permitted_link("POST", "cards", "App card", "/cards/new/app"),
+        desk.permitted_link("POST", "cards/poll", "Poll card", "/cards/new/poll"),
+        desk.permitted_link(
             "POST",
             "cards/image_conversation",
             "Conversation with an image",
             "/cards/new/image",
         ),
-        desk.offer(
+        desk.permitted_link(
             "POST",
             "cards/video_conversation",
             "Conversation with a video",
             "/cards/new/video",
         ),
     ]);
-    Ok(AdsManager {
+    Ok(AdsManagerPage {
         heading: "Cards".to_owned(),
         lead: "What a post shows below its text: a picture or video that leads somewhere, a poll, \
                or a hashtag to join in with."
             .to_owned(),
         actions: create,
-        blocks: vec![Block::Previews(Previews {
+        blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "All cards".to_owned(),
             items: shown,
-            empty: Empty {
+            empty: EmptyState {
                 title: "No card yet".to_owned(),
                 text: "Upload a picture or a video to the media library first, then make a card \
                        of it here. A post or a scheduled post takes it."
                     .to_owned(),
-                link: desk.offer("POST", "media_library", "Upload media", "/media/upload"),
+                link: desk.permitted_link("POST", "media_library", "Upload media", "/media/upload"),
             },
-            ..Previews::default()
+            ..CreativePreviews::default()
         })],
-        ..AdsManager::default()
+        ..AdsManagerPage::default()
     })
 }
 
-fn acts(desk: &Desk, kind: &Kind, id: &str) -> Vec<pages::manager::Act> {
-    let at = |act: &str| format!("/{}/{id}/{act}", kind.part);
-    let edit = form(desk, ("PUT", kind.path), "Edit", &at("edit")).filter(|_| kind.changes);
-    let delete = form(desk, ("DELETE", kind.path), "Delete", &at("delete"));
+fn card_actions(
+    desk: &ManagerAccount,
+    kind: &CardKindRoute,
+    id: &str,
+) -> Vec<pages::manager::ActionButton> {
+    let at = |act: &str| format!("/{}/{id}/{act}", kind.section);
+    let edit = form_button(desk, ("PUT", kind.card_path), "Edit", &at("edit"))
+        .filter(|_| kind.is_editable);
+    let delete = form_button(desk, ("DELETE", kind.card_path), "Delete", &at("delete"));
     edit.into_iter().chain(delete).collect()
 }
 
 /// One card, in a post.
-pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<AdsManager, Error> {
-    let Some(kind) = kind(part) else {
+pub(super) fn show(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    part: &str,
+    id: &str,
+) -> Result<AdsManagerPage, Error> {
+    let Some(kind) = find_kind(part) else {
         return Err(base::Fault::new("a card of no kind").into());
     };
-    let card = desk.one(tx, kind.path, id)?;
+    let card = desk.get_entity(tx, kind.card_path, id)?;
     let here = format!("/{part}/{id}");
     let words = "What you write in the post stands here.";
-    let shown = Preview {
-        post: creatives::in_post(tx, desk, words)?,
+    let shown = CreativePreview {
+        post: creatives::enclosing_post(tx, desk, words)?,
         name: String::new(),
         kind: String::new(),
-        ..creatives::card(desk, &card)
+        ..creatives::card_preview(desk, &card)
     };
-    let edit = desk.offer("PUT", kind.path, "Edit", &format!("{here}/edit"));
-    let delete = desk.offer("DELETE", kind.path, "Delete", &format!("{here}/delete"));
-    Ok(AdsManager {
-        trail: vec![Link::to("Cards", desk.path("/cards"))],
-        heading: text(&card, "name").to_owned(),
-        actions: offered([
-            edit.filter(|_| kind.changes),
-            delete.map(|link| link.kind("danger-quiet")),
+    let edit = desk.permitted_link("PUT", kind.card_path, "Edit", &format!("{here}/edit"));
+    let delete = desk.permitted_link(
+        "DELETE",
+        kind.card_path,
+        "Delete",
+        &format!("{here}/delete"),
+    );
+    Ok(AdsManagerPage {
+        trail: vec![NavLink::new("Cards", desk.page_path("/cards"))],
+        heading: json_text(&card, "name").to_owned(),
+        actions: collect_links([
+            edit.filter(|_| kind.is_editable),
+            delete.map(|link| link.with_kind("danger-quiet")),
         ]),
         blocks: vec![
-            Block::Previews(Previews {
+            PageBlock::Previews(CreativePreviews {
                 title: "In a post".to_owned(),
                 items: vec![shown],
-                ..Previews::default()
+                ..CreativePreviews::default()
             }),
-            Block::Facts(Facts {
+            PageBlock::Facts(DetailList {
                 title: "Card".to_owned(),
                 actions: Vec::new(),
                 rows: vec![
-                    ("Kind", Cell::of(said(text(&card, "card_type")))),
-                    ("Address", Cell::of(text(&card, "card_uri"))),
-                    ("Leads to", Cell::of(leads_to(&card))),
-                    ("Created", Cell::of(day(text(&card, "created_at")))),
-                    ("ID", Cell::of(text(&card, "id"))),
+                    (
+                        "Kind",
+                        TableCell::from_text(word_label(json_text(&card, "card_type"))),
+                    ),
+                    (
+                        "Address",
+                        TableCell::from_text(json_text(&card, "card_uri")),
+                    ),
+                    ("Leads to", TableCell::from_text(destination_label(&card))),
+                    (
+                        "Created",
+                        TableCell::from_text(format_time(json_text(&card, "created_at"))),
+                    ),
+                    ("ID", TableCell::from_text(json_text(&card, "id"))),
                 ],
             }),
         ],
-        ..AdsManager::default()
+        ..AdsManagerPage::default()
     })
 }
 
-fn leads_to(card: &Value) -> String {
+fn destination_label(card: &Value) -> String {
     let leads = |part: &Value| {
         if let Some(Value::String(url)) = part.pointer("/destination/url") {
             return Some(url.clone());
         }
         let names = ["googleplay_app_id", "ios_app_store_identifier"];
         let apps = part.get("destination")?;
-        let apps = names.iter().map(|name| text(apps, name));
+        let apps = names.iter().map(|name| json_text(apps, name));
         let apps: Vec<&str> = apps.filter(|app| !app.is_empty()).collect();
         (!apps.is_empty()).then(|| apps.join(", "))
     };
-    let slides = items(card, "slides").iter().filter_map(Value::as_array);
-    let parts = items(card, "components").iter().chain(slides.flatten());
+    let slides = json_array(card, "slides")
+        .iter()
+        .filter_map(Value::as_array);
+    let parts = json_array(card, "components")
+        .iter()
+        .chain(slides.flatten());
     let all: Vec<String> = parts.filter_map(leads).collect();
     match all.as_slice() {
-        [] => or_dash(text(card, "thank_you_url")).to_owned(),
+        [] => or_dash(json_text(card, "thank_you_url")).to_owned(),
         all => all.join(", "),
     }
 }
 
 /// The cards that a post may show, each by its address.
-pub(super) fn choices(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<(String, String)>, Error> {
+pub(super) fn choices(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+) -> Result<Vec<(String, String)>, Error> {
     let count = [("count", "200".to_owned())];
     let mut all = Vec::new();
-    for kind in KINDS {
-        for card in &desk.list(tx, kind.list, &count)?.rows {
-            let said = format!("{} ({})", text(card, "name"), said(text(card, "card_type")));
-            all.push((text(card, "card_uri").to_owned(), said));
+    for kind in CARD_KINDS {
+        for card in &desk.list_entities(tx, kind.list_path, &count)?.rows {
+            let said = format!(
+                "{} ({})",
+                json_text(card, "name"),
+                word_label(json_text(card, "card_type"))
+            );
+            all.push((json_text(card, "card_uri").to_owned(), said));
         }
     }
     Ok(all)
 }
 
 /// The form of a new one.
-pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, what: &str) -> Result<Option<Plan>, Error> {
+pub(super) fn create_form(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    what: &str,
+) -> Result<Option<FormDefinition>, Error> {
     let none = Value::Null;
     let (heading, part) = match what {
         "website" => ("Create a website card", "cards"),
@@ -211,134 +253,146 @@ pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, what: &str) -> Result<Option<
         _ => return Ok(None),
     };
     let asks = match what {
-        "website" => website(tx, desk, &none)?,
-        "app" => app(tx, desk, &none)?,
-        "poll" => poll(tx, desk)?,
-        _ => conversation(tx, desk, part, &none)?,
+        "website" => website_fields(tx, desk, &none)?,
+        "app" => app_fields(tx, desk, &none)?,
+        "poll" => poll_fields(tx, desk)?,
+        _ => conversation_fields(tx, desk, part, &none)?,
     };
     let composed = matches!(what, "website" | "app");
-    let found = kind(part).map(|kind| Plan {
+    let found = find_kind(part).map(|kind| FormDefinition {
         heading: heading.to_owned(),
         lead: "Posts that you write or schedule can show it.".to_owned(),
-        trail: vec![Link::to("Cards", desk.path("/cards"))],
-        path: kind.list,
-        asks,
+        trail: vec![NavLink::new("Cards", desk.page_path("/cards"))],
+        path: kind.list_path,
+        fields: asks,
         submit: "Create card",
-        action: desk.path(&format!("/cards/new/{what}")),
-        then: Then::Made(desk.path(&format!("/{part}"))),
-        done: "created",
-        work: composed.then_some(compose),
-        ..Plan::at(desk, "/cards")
+        action: desk.page_path(&format!("/cards/new/{what}")),
+        redirect: FormRedirect::Created(desk.page_path(&format!("/{part}"))),
+        done_code: "created",
+        handler: composed.then_some(submit_components),
+        ..FormDefinition::new(desk, "/cards")
     });
     Ok(found)
 }
 
 /// The form of a change.
-pub(super) fn edit(
+pub(super) fn edit_form(
     tx: &mut Tx<'_>,
-    desk: &Desk,
+    desk: &ManagerAccount,
     part: &str,
     id: &str,
-) -> Result<Option<Plan>, Error> {
-    let Some(kind) = kind(part).filter(|kind| kind.changes) else {
+) -> Result<Option<FormDefinition>, Error> {
+    let Some(kind) = find_kind(part).filter(|kind| kind.is_editable) else {
         return Ok(None);
     };
-    let now = desk.one(tx, kind.path, id)?;
+    let now = desk.get_entity(tx, kind.card_path, id)?;
     let here = format!("/{part}/{id}");
-    let simple = component(&now, "MEDIA").is_some();
-    let (asks, work): (_, Option<super::forms::Work>) = match part {
-        "cards" if simple && component(&now, "BUTTON").is_some() => {
-            (app(tx, desk, &now)?, Some(compose))
+    let simple = find_component(&now, "MEDIA").is_some();
+    let (asks, work): (_, Option<super::forms::FormHandler>) = match part {
+        "cards" if simple && find_component(&now, "BUTTON").is_some() => {
+            (app_fields(tx, desk, &now)?, Some(submit_components))
         }
-        "cards" if simple => (website(tx, desk, &now)?, Some(compose)),
+        "cards" if simple => (website_fields(tx, desk, &now)?, Some(submit_components)),
         // Of a carousel the name alone: its slides are made by apps.
-        "cards" => (vec![name(&now)], Some(rename)),
-        _ => (conversation(tx, desk, part, &now)?, None),
+        "cards" => (vec![name_field(&now)], Some(submit_name)),
+        _ => (conversation_fields(tx, desk, part, &now)?, None),
     };
-    Ok(Some(Plan {
+    Ok(Some(FormDefinition {
         heading: "Edit the card".to_owned(),
         lead: "Posts that show it already show it as it is then.".to_owned(),
         trail: vec![
-            Link::to("Cards", desk.path("/cards")),
-            Link::to(text(&now, "name"), desk.path(&here)),
+            NavLink::new("Cards", desk.page_path("/cards")),
+            NavLink::new(json_text(&now, "name"), desk.page_path(&here)),
         ],
         method: "PUT",
-        path: kind.path,
+        path: kind.card_path,
         ids: vec![id.to_owned()],
-        asks,
+        fields: asks,
         submit: "Save changes",
-        action: desk.path(&format!("{here}/edit")),
-        work,
-        ..Plan::at(desk, &here)
+        action: desk.page_path(&format!("{here}/edit")),
+        handler: work,
+        ..FormDefinition::new(desk, &here)
     }))
 }
 
-fn component<'v>(card: &'v Value, kind: &str) -> Option<&'v Value> {
-    let mut parts = items(card, "components").iter();
-    parts.find(|part| text(part, "type") == kind)
+fn find_component<'v>(card: &'v Value, kind: &str) -> Option<&'v Value> {
+    let mut parts = json_array(card, "components").iter();
+    parts.find(|part| json_text(part, "type") == kind)
 }
 
-fn name(now: &Value) -> Ask {
-    Ask::text("name", "Name")
-        .at_first(text(now, "name"))
+fn name_field(now: &Value) -> FormFieldSpec {
+    FormFieldSpec::text("name", "Name")
+        .initial_value(json_text(now, "name"))
         .help("For yourself: nobody else sees it.")
 }
 
 /// The medium of a card with components.
-fn picture(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Ask, Error> {
-    let medium = component(now, "MEDIA").map(|part| text(part, "media_key"));
-    let ask = Ask::choice(
+fn media_field(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    now: &Value,
+) -> Result<FormFieldSpec, Error> {
+    let medium = find_component(now, "MEDIA").map(|part| json_text(part, "media_key"));
+    let ask = FormFieldSpec::choice(
         "media_key",
         "Image or video",
-        media::choices(tx, desk, Kinds::All)?,
+        media::choices(tx, desk, MediaFilter::All)?,
     );
     let ask = ask
-        .answers(&["components", "components[0].media_key", "components[0]"])
+        .error_aliases(&["components", "components[0].media_key", "components[0]"])
         .help(
             "Of the media library: an image at least 800 pixels wide, 1.91:1 or square, of at \
              most 3 MB; or a video, 16:9 or square.",
         );
     Ok(match medium {
-        Some(key) => ask.at_first(key),
-        None => ask.or_nothing("Choose one"),
+        Some(key) => ask.initial_value(key),
+        None => ask.allow_none("Choose one"),
     })
 }
 
-fn website(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Error> {
-    let details = component(now, "DETAILS").cloned().unwrap_or_default();
+fn website_fields(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    now: &Value,
+) -> Result<Vec<FormFieldSpec>, Error> {
+    let details = find_component(now, "DETAILS").cloned().unwrap_or_default();
     let url = details.pointer("/destination/url").and_then(Value::as_str);
     Ok(vec![
-        name(now),
-        picture(tx, desk, now)?,
-        Ask::text("title", "Headline")
-            .at_first(text(&details, "title"))
-            .answers(&["components[1].title"]),
-        Ask::text("website_url", "Website")
-            .at_first(url.unwrap_or_default())
-            .answers(&["components[1].destination.url", "components[1].destination"])
+        name_field(now),
+        media_field(tx, desk, now)?,
+        FormFieldSpec::text("title", "Headline")
+            .initial_value(json_text(&details, "title"))
+            .error_aliases(&["components[1].title"]),
+        FormFieldSpec::text("website_url", "Website")
+            .initial_value(url.unwrap_or_default())
+            .error_aliases(&["components[1].destination.url", "components[1].destination"])
             .help("Where the card leads. It begins with https://"),
     ])
 }
 
-fn app(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Error> {
-    let button = component(now, "BUTTON").cloned().unwrap_or_default();
+fn app_fields(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    now: &Value,
+) -> Result<Vec<FormFieldSpec>, Error> {
+    let button = find_component(now, "BUTTON").cloned().unwrap_or_default();
     let leads = button.get("destination").cloned().unwrap_or_default();
     let label = button.pointer("/label/value").and_then(Value::as_str);
     let field = |name: &'static str, label: &str, at: &'static [&'static str]| {
-        Ask::text(name, label)
-            .at_first(text(&leads, name))
-            .answers(at)
+        FormFieldSpec::text(name, label)
+            .initial_value(json_text(&leads, name))
+            .error_aliases(at)
     };
     Ok(vec![
-        name(now),
-        picture(tx, desk, now)?,
-        Ask::words(
+        name_field(now),
+        media_field(tx, desk, now)?,
+        FormFieldSpec::word_choice(
             "label",
             "Button",
             ads::resources::card_components::BUTTON_LABELS,
         )
-        .at_first(label.unwrap_or("INSTALL"))
-        .answers(&["components[1].label.value", "components[1].label"]),
+        .initial_value(label.unwrap_or("INSTALL"))
+        .error_aliases(&["components[1].label.value", "components[1].label"]),
         field(
             "country_code",
             "Country of the app stores",
@@ -362,23 +416,28 @@ fn app(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Error> {
             "Android deep link",
             &["components[1].destination.googleplay_deep_link"],
         )
-        .rarely(),
+        .mark_advanced(),
         field(
             "ios_deep_link",
             "iOS deep link",
             &["components[1].destination.ios_deep_link"],
         )
-        .rarely(),
+        .mark_advanced(),
     ])
 }
 
 /// Sends the components that the fields stand for.
-fn compose(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Error> {
+fn submit_components(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    plan: &FormDefinition,
+    sent: &SubmittedFields,
+) -> Result<Value, Error> {
     let typed = |name: &str| match sent.text(name) {
         "" => Value::Null,
         text => text.into(),
     };
-    let leads = if plan.asks.iter().any(|ask| ask.name == "label") {
+    let leads = if plan.fields.iter().any(|ask| ask.name == "label") {
         let mut app = json!({ "type": "APP" });
         for name in [
             "country_code",
@@ -399,15 +458,20 @@ fn compose(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Val
     };
     let medium = json!({ "type": "MEDIA", "media_key": typed("media_key") });
     let card = json!({ "name": typed("name"), "components": [medium, leads] });
-    desk.tell(tx, plan.method, plan.path, &plan.ids(), card)
+    desk.call_api_json(tx, plan.method, plan.path, &plan.path_ids(), card)
 }
 
-fn rename(tx: &mut Tx<'_>, desk: &Desk, plan: &Plan, sent: &Sent) -> Result<Value, Error> {
+fn submit_name(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    plan: &FormDefinition,
+    sent: &SubmittedFields,
+) -> Result<Value, Error> {
     let card = json!({ "name": sent.text("name") });
-    desk.tell(tx, plan.method, plan.path, &plan.ids(), card)
+    desk.call_api_json(tx, plan.method, plan.path, &plan.path_ids(), card)
 }
 
-fn poll(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<Ask>, Error> {
+fn poll_fields(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<FormFieldSpec>, Error> {
     let spans = [
         ("1440", "One day"),
         ("60", "One hour"),
@@ -417,48 +481,59 @@ fn poll(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<Ask>, Error> {
     ];
     let spans = spans.map(|(minutes, text)| (minutes.to_owned(), text.to_owned()));
     Ok(vec![
-        name(&Value::Null),
-        Ask::text("first_choice", "First choice").help("Up to 25 characters, as all of them."),
-        Ask::text("second_choice", "Second choice"),
-        Ask::text("third_choice", "Third choice"),
-        Ask::text("fourth_choice", "Fourth choice"),
-        Ask::choice("duration_in_minutes", "People vote for", spans.into()),
-        Ask::choice(
+        name_field(&Value::Null),
+        FormFieldSpec::text("first_choice", "First choice")
+            .help("Up to 25 characters, as all of them."),
+        FormFieldSpec::text("second_choice", "Second choice"),
+        FormFieldSpec::text("third_choice", "Third choice"),
+        FormFieldSpec::text("fourth_choice", "Fourth choice"),
+        FormFieldSpec::choice("duration_in_minutes", "People vote for", spans.into()),
+        FormFieldSpec::choice(
             "media_key",
             "Image or video",
-            media::choices(tx, desk, Kinds::All)?,
+            media::choices(tx, desk, MediaFilter::All)?,
         )
-        .or_nothing("None")
+        .allow_none("None")
         .help("An image of 1.91:1, or a video of 16:9, if the account may use them in polls.")
-        .rarely(),
+        .mark_advanced(),
     ])
 }
 
-fn conversation(tx: &mut Tx<'_>, desk: &Desk, part: &str, now: &Value) -> Result<Vec<Ask>, Error> {
+fn conversation_fields(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    part: &str,
+    now: &Value,
+) -> Result<Vec<FormFieldSpec>, Error> {
     let film = part == "video-cards";
     let (kinds, label, help) = if film {
-        (Kinds::Films, "Video", "Of the media library: 16:9.")
+        (MediaFilter::Videos, "Video", "Of the media library: 16:9.")
     } else {
         (
-            Kinds::Images,
+            MediaFilter::Images,
             "Image",
             "Of the media library: 1.91:1, at least 800 pixels wide.",
         )
     };
-    let medium = Ask::choice("media_key", label, media::choices(tx, desk, kinds)?).help(help);
-    let medium = match text(now, "media_key") {
-        "" => medium.or_nothing("Choose one"),
-        key => medium.at_first(key),
+    let medium =
+        FormFieldSpec::choice("media_key", label, media::choices(tx, desk, kinds)?).help(help);
+    let medium = match json_text(now, "media_key") {
+        "" => medium.allow_none("Choose one"),
+        key => medium.initial_value(key),
     };
-    let plain = |name: &'static str, label: &str| Ask::text(name, label).at_first(text(now, name));
+    let plain = |name: &'static str, label: &str| {
+        FormFieldSpec::text(name, label).initial_value(json_text(now, name))
+    };
     let words = |name: &'static str, older: &'static [&'static str], label: &str| {
-        let said = older.iter().map(|name| text(now, name));
-        let said = said.chain([text(now, name)]).find(|said| !said.is_empty());
-        let ask = Ask::area(name, label).at_first(said.unwrap_or_default());
-        ask.answers(older)
+        let said = older.iter().map(|name| json_text(now, name));
+        let said = said
+            .chain([json_text(now, name)])
+            .find(|said| !said.is_empty());
+        let ask = FormFieldSpec::text_area(name, label).initial_value(said.unwrap_or_default());
+        ask.error_aliases(older)
     };
     Ok(vec![
-        name(now),
+        name_field(now),
         medium,
         plain("title", "Title").help("Up to 23 characters. Needed where there is one hashtag."),
         plain("first_cta", "Hashtag").help("Up to 20 characters."),
@@ -470,21 +545,21 @@ fn conversation(tx: &mut Tx<'_>, desk: &Desk, part: &str, now: &Value) -> Result
         .help("What people find in the box when they choose it."),
         plain("thank_you_text", "Thanks").help("Said when they posted: up to 23 characters."),
         plain("thank_you_url", "Where that leads"),
-        plain("second_cta", "Second hashtag").rarely(),
+        plain("second_cta", "Second hashtag").mark_advanced(),
         words(
             "second_cta_post",
             &["second_cta_tweet"],
             "Post for the second",
         )
-        .rarely(),
-        plain("third_cta", "Third hashtag").rarely(),
-        words("third_cta_post", &["third_cta_tweet"], "Post for the third").rarely(),
-        plain("fourth_cta", "Fourth hashtag").rarely(),
+        .mark_advanced(),
+        plain("third_cta", "Third hashtag").mark_advanced(),
+        words("third_cta_post", &["third_cta_tweet"], "Post for the third").mark_advanced(),
+        plain("fourth_cta", "Fourth hashtag").mark_advanced(),
         words(
             "fourth_cta_post",
             &["fourth_cta_tweet"],
             "Post for the fourth",
         )
-        .rarely(),
+        .mark_advanced(),
     ])
 }

@@ -7,38 +7,45 @@ use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability;
 use ads::{AdsCaller, access::RequiredRole};
 use base::{Error, PostId, UserId, Vocabulary};
-use pages::manager::{Act, AdsManager, Block, Cell, Empty, Facts, Link, Row, Table};
+use pages::manager::{
+    ActionButton, AdsManagerPage, DataTable, DetailList, EmptyState, NavLink, PageBlock, TableCell,
+    TableRow,
+};
 use serde_json::Value;
 use store::Tx;
 
-use super::ask::{Desk, number, text};
-use super::campaigns::{columns, or_dash, turns};
-use super::figures::{self, Figures};
-use super::forms::{Ask, Plan, Then};
-use super::stand::{Stand, offered};
-use super::words::{self, badge, said};
-use super::{account, belongs, column, plans};
+use super::campaigns::{or_dash, stats_columns, status_button};
+use super::forms::{FormDefinition, FormFieldSpec, FormRedirect};
+use super::labels::{self, status_badge, word_label};
+use super::request::{ManagerAccount, json_int, json_text};
+use super::route::{ManagerRoute, collect_links};
+use super::stats::{self, EntityStats};
+use super::{account, form_routes, line_item_parts, text_column};
 
 /// What a line item is called; it need not have a name.
-pub(super) fn name_of(item: &Value) -> String {
-    match text(item, "name") {
-        "" => format!("Line item {}", text(item, "id")),
+pub(super) fn line_item_name(item: &Value) -> String {
+    match json_text(item, "name") {
+        "" => format!("Line item {}", json_text(item, "id")),
         name => name.to_owned(),
     }
 }
 
 /// In which state a line item really is, and why.
-fn state(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<(String, String), Error> {
-    let stored = text(item, "entity_status");
+fn effective_state(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    item: &Value,
+) -> Result<(String, String), Error> {
+    let stored = json_text(item, "entity_status");
     let caller = AdsCaller {
-        user: desk.asking.user,
+        user: desk.request.user,
         app: None,
         speech: Vocabulary::Post,
-        sandbox: desk.account.flag("sandbox"),
+        sandbox: desk.record.flag("sandbox"),
     };
     let mut records = Records::new(tx, caller);
-    records.open_account(desk.account.id, RequiredRole::CampaignReader, false, false)?;
-    let id = IdFormat::Short.parse("id", text(item, "id"))?;
+    records.open_account(desk.record.id, RequiredRole::CampaignReader, false, false)?;
+    let id = IdFormat::Short.parse("id", json_text(item, "id"))?;
     let (Some(item), now) = (records.find_record(&LINE_ITEM, id)?, records.now()) else {
         return Ok((stored.to_owned(), String::new()));
     };
@@ -49,178 +56,193 @@ fn state(tx: &mut Tx<'_>, desk: &Desk, item: &Value) -> Result<(String, String),
     let both = [campaign, item];
     let means = servability::load_delivery_resources(&mut records, &both)?;
     let [campaign, item] = both;
-    let approval = desk.account.text("approval_status");
+    let approval = desk.record.text("approval_status");
     let state = servability::line_item_servability(&item, &campaign, approval, &means, now);
-    let reasons: Vec<String> = state.reasons.iter().map(|reason| said(reason)).collect();
+    let reasons: Vec<String> = state
+        .reasons
+        .iter()
+        .map(|reason| word_label(reason))
+        .collect();
     Ok((state.effective.to_owned(), reasons.join(", ")))
 }
 
 /// The line items of a campaign.
-pub(super) fn table(
+pub(super) fn line_items_block(
     tx: &mut Tx<'_>,
-    desk: &Desk,
+    desk: &ManagerAccount,
     campaign: &str,
-    stand: &Stand,
-    add: Option<Link>,
-) -> Result<Block, Error> {
+    stand: &ManagerRoute,
+    add: Option<NavLink>,
+) -> Result<PageBlock, Error> {
     let pairs = [
         ("campaign_ids", campaign.to_owned()),
         ("with_draft", "true".to_owned()),
         ("count", "100".to_owned()),
     ];
-    let found = desk.list(tx, "line_items", &pairs)?;
-    let ids: Vec<&str> = found.rows.iter().map(|one| text(one, "id")).collect();
-    let figures = Figures::of(tx, desk, "LINE_ITEM", &ids, figures::days(stand))?;
+    let found = desk.list_entities(tx, "line_items", &pairs)?;
+    let ids: Vec<&str> = found.rows.iter().map(|one| json_text(one, "id")).collect();
+    let figures = EntityStats::load(tx, desk, "LINE_ITEM", &ids, stats::selected_days(stand))?;
     let here = format!("/campaigns/{campaign}");
     let mut rows = Vec::new();
     for item in &found.rows {
-        let (effective, reasons) = state(tx, desk, item)?;
+        let (effective, reasons) = effective_state(tx, desk, item)?;
         let reasons = match effective.as_str() {
             "RUNNING" | "PAUSED" => String::new(),
             _ => reasons,
         };
-        let id = text(item, "id");
-        let (budget, total) = words::budget(item);
+        let id = json_text(item, "id");
+        let (budget, total) = labels::budget_labels(item);
         let mut cells = vec![
-            Cell::of(name_of(item))
-                .leads(desk.path(&format!("/line-items/{id}")))
-                .below(said(text(item, "objective"))),
-            Cell::badge(badge(&effective)).below(reasons),
-            Cell::of(budget).below(total),
+            TableCell::from_text(line_item_name(item))
+                .with_link(desk.page_path(&format!("/line-items/{id}")))
+                .with_subtext(word_label(json_text(item, "objective"))),
+            TableCell::from_badge(status_badge(&effective)).with_subtext(reasons),
+            TableCell::from_text(budget).with_subtext(total),
         ];
-        cells.extend(figures.cells(id, text(item, "currency")));
-        rows.push(Row {
-            name: name_of(item),
+        cells.extend(figures.table_cells(id, json_text(item, "currency")));
+        rows.push(TableRow {
+            name: line_item_name(item),
             cells,
-            acts: turns(desk, "line-items", item, &here),
+            action_buttons: status_button(desk, "line-items", item, &here),
         });
     }
-    Ok(Block::Table(Table {
+    Ok(PageBlock::Table(DataTable {
         title: "Line items".to_owned(),
-        columns: columns("Line item", figures.are_known()),
+        columns: stats_columns("Line item", figures.has_stats()),
         lead: if rows.is_empty() {
             String::new()
         } else {
-            figures.said()
+            figures.caption()
         },
-        empty: Empty {
+        empty: EmptyState {
             title: "No line item yet".to_owned(),
             text: "A line item says what is promoted, to whom, when, and at what price.".to_owned(),
-            link: add.clone().map(|link| link.kind("primary")),
+            link: add.clone().map(|link| link.with_kind("primary")),
         },
         actions: add.filter(|_| !rows.is_empty()).into_iter().collect(),
         rows,
-        ..Table::default()
+        ..DataTable::default()
     }))
 }
 
 /// One line item, and what belongs to it.
-pub(super) fn one(
+pub(super) fn show(
     tx: &mut Tx<'_>,
-    desk: &Desk,
+    desk: &ManagerAccount,
     id: &str,
-    stand: &Stand,
-) -> Result<AdsManager, Error> {
-    let item = desk.one(tx, "line_items/{}", id)?;
-    let campaign = desk.one(tx, "campaigns/{}", text(&item, "campaign_id"))?;
-    let (effective, reasons) = state(tx, desk, &item)?;
+    stand: &ManagerRoute,
+) -> Result<AdsManagerPage, Error> {
+    let item = desk.get_entity(tx, "line_items/{}", id)?;
+    let campaign = desk.get_entity(tx, "campaigns/{}", json_text(&item, "campaign_id"))?;
+    let (effective, reasons) = effective_state(tx, desk, &item)?;
     let here = format!("/line-items/{id}");
-    let above = desk.path(&format!("/campaigns/{}", text(&campaign, "id")));
-    let charts = figures::of_one(tx, desk, stand, "LINE_ITEM", &item, &here)?;
-    let mut blocks: Vec<Block> = charts.into_iter().collect();
-    match text(&item, "product_type") {
+    let above = desk.page_path(&format!("/campaigns/{}", json_text(&campaign, "id")));
+    let charts = stats::entity_charts(tx, desk, stand, "LINE_ITEM", &item, &here)?;
+    let mut blocks: Vec<PageBlock> = charts.into_iter().collect();
+    match json_text(&item, "product_type") {
         "MEDIA" => {}
         "PROMOTED_ACCOUNT" => {
-            blocks.push(accounts(tx, desk, id)?);
-            blocks.push(posts(tx, desk, &item, stand)?);
+            blocks.push(promoted_accounts_block(tx, desk, id)?);
+            blocks.push(promoted_posts_block(tx, desk, &item, stand)?);
         }
-        _ => blocks.push(posts(tx, desk, &item, stand)?),
+        _ => blocks.push(promoted_posts_block(tx, desk, &item, stand)?),
     }
-    blocks.extend(belongs::blocks(tx, desk, &item)?);
-    blocks.push(targeting(tx, desk, id)?);
-    blocks.push(tags(tx, desk, id)?);
-    blocks.push(settings(&item));
-    blocks.extend(account::history(tx, desk, "LINE_ITEM", &item)?);
-    Ok(AdsManager {
+    blocks.extend(line_item_parts::part_blocks(tx, desk, &item)?);
+    blocks.push(targeting_block(tx, desk, id)?);
+    blocks.push(tracking_tags_block(tx, desk, id)?);
+    blocks.push(settings_block(&item));
+    blocks.extend(account::history_block(tx, desk, "LINE_ITEM", &item)?);
+    Ok(AdsManagerPage {
         trail: vec![
-            Link::to("Campaigns", desk.path("")),
-            Link::to(text(&campaign, "name"), above),
+            NavLink::new("Campaigns", desk.page_path("")),
+            NavLink::new(json_text(&campaign, "name"), above),
         ],
-        heading: name_of(&item),
-        badge: Some(badge(&effective)),
+        heading: line_item_name(&item),
+        badge: Some(status_badge(&effective)),
         lead: reasons,
-        actions: offered([
-            desk.offer("PUT", "line_items/{}", "Edit", &format!("{here}/edit")),
-            desk.offer(
+        actions: collect_links([
+            desk.permitted_link("PUT", "line_items/{}", "Edit", &format!("{here}/edit")),
+            desk.permitted_link(
                 "DELETE",
                 "line_items/{}",
                 "Delete",
                 &format!("{here}/delete"),
             )
-            .map(|link| link.kind("danger-quiet")),
+            .map(|link| link.with_kind("danger-quiet")),
         ]),
         blocks,
-        ..AdsManager::default()
+        ..AdsManagerPage::default()
     })
 }
 
 /// The link to the question whether to delete something.
-pub(super) fn remove(desk: &Desk, path: &str, part: &str, id: &str) -> Vec<Act> {
-    let act = Act {
+pub(super) fn delete_buttons(
+    desk: &ManagerAccount,
+    path: &str,
+    part: &str,
+    id: &str,
+) -> Vec<ActionButton> {
+    let act = ActionButton {
         text: match part {
             "promoted-posts" | "promoted-accounts" | "scheduled-promoted" => "Stop promoting",
             _ => "Delete",
         },
-        path: desk.path(&format!("/{part}/{id}/delete")),
-        ..Act::default()
+        path: desk.page_path(&format!("/{part}/{id}/delete")),
+        ..ActionButton::default()
     };
-    let may = desk.may("DELETE", path);
+    let may = desk.may_call("DELETE", path);
     may.then_some(act).into_iter().collect()
 }
 
 /// Everything of a line item.
-pub(super) fn of_item(id: &str) -> [(&'static str, String); 2] {
+pub(super) fn line_item_filter(id: &str) -> [(&'static str, String); 2] {
     [
         ("line_item_ids", id.to_owned()),
         ("count", "200".to_owned()),
     ]
 }
 
-fn posts(tx: &mut Tx<'_>, desk: &Desk, item: &Value, stand: &Stand) -> Result<Block, Error> {
-    let (id, currency) = (text(item, "id"), text(item, "currency"));
-    let found = desk.list(tx, "promoted_<posts>", &of_item(id))?;
-    let ids: Vec<&str> = found.rows.iter().map(|one| text(one, "id")).collect();
-    let figures = Figures::of(tx, desk, "PROMOTED_POST", &ids, figures::days(stand))?;
+fn promoted_posts_block(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    item: &Value,
+    stand: &ManagerRoute,
+) -> Result<PageBlock, Error> {
+    let (id, currency) = (json_text(item, "id"), json_text(item, "currency"));
+    let found = desk.list_entities(tx, "promoted_<posts>", &line_item_filter(id))?;
+    let ids: Vec<&str> = found.rows.iter().map(|one| json_text(one, "id")).collect();
+    let figures = EntityStats::load(tx, desk, "PROMOTED_POST", &ids, stats::selected_days(stand))?;
     let mut rows = Vec::new();
     for one in &found.rows {
-        let own = text(one, "id");
-        let said = match PostId::parse(text(one, "post_id")) {
+        let own = json_text(one, "id");
+        let said = match PostId::parse(json_text(one, "post_id")) {
             Some(post) => store::posts::find_by_id(tx, post)?.map(|post| post.text),
             None => None,
         };
         let said: String = said.unwrap_or_default().chars().take(140).collect();
         let mut cells = vec![
-            Cell::of(or_dash(&said)).below(format!("Post {}", text(one, "post_id"))),
-            Cell::badge(badge(text(one, "entity_status"))),
-            Cell::badge(badge(text(one, "approval_status"))),
+            TableCell::from_text(or_dash(&said))
+                .with_subtext(format!("Post {}", json_text(one, "post_id"))),
+            TableCell::from_badge(status_badge(json_text(one, "entity_status"))),
+            TableCell::from_badge(status_badge(json_text(one, "approval_status"))),
         ];
-        cells.extend(figures.cells(own, currency));
-        rows.push(Row {
-            name: text(one, "post_id").to_owned(),
+        cells.extend(figures.table_cells(own, currency));
+        rows.push(TableRow {
+            name: json_text(one, "post_id").to_owned(),
             cells,
-            acts: remove(desk, "promoted_<posts>/{}", "promoted-posts", own),
+            action_buttons: delete_buttons(desk, "promoted_<posts>/{}", "promoted-posts", own),
         });
     }
     let path = format!("/line-items/{id}/promote");
-    let add = desk.offer("POST", "promoted_<posts>", "Promote a post", &path);
-    let mut columns = columns("Post", figures.are_known());
+    let add = desk.permitted_link("POST", "promoted_<posts>", "Promote a post", &path);
+    let mut columns = stats_columns("Post", figures.has_stats());
     if let Some(third) = columns.get_mut(2) {
         third.name = "Review";
     }
-    Ok(Block::Table(Table {
+    Ok(PageBlock::Table(DataTable {
         title: "Promoted posts".to_owned(),
         columns,
-        ..with(
+        ..extendable_table(
             add,
             rows,
             "No post is promoted",
@@ -230,50 +252,59 @@ fn posts(tx: &mut Tx<'_>, desk: &Desk, item: &Value, stand: &Stand) -> Result<Bl
 }
 
 /// A table that is added to above its rows, or in their place.
-pub(super) fn with(add: Option<Link>, rows: Vec<Row>, none: &str, text: &str) -> Table {
-    Table {
-        empty: Empty {
+pub(super) fn extendable_table(
+    add: Option<NavLink>,
+    rows: Vec<TableRow>,
+    none: &str,
+    text: &str,
+) -> DataTable {
+    DataTable {
+        empty: EmptyState {
             title: none.to_owned(),
             text: text.to_owned(),
             link: add.clone(),
         },
         actions: add.filter(|_| !rows.is_empty()).into_iter().collect(),
         rows,
-        ..Table::default()
+        ..DataTable::default()
     }
 }
 
-fn accounts(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
-    let found = desk.list(tx, "promoted_accounts", &of_item(id))?;
+fn promoted_accounts_block(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    id: &str,
+) -> Result<PageBlock, Error> {
+    let found = desk.list_entities(tx, "promoted_accounts", &line_item_filter(id))?;
     let mut rows = Vec::new();
     for one in &found.rows {
-        let user = text(one, "user_id");
+        let user = json_text(one, "user_id");
         let known = match UserId::parse(user) {
             Some(user) => store::users::find_by_id(tx, user)?,
             None => None,
         };
         let name = known.map_or_else(|| user.to_owned(), |user| format!("@{}", user.username));
-        rows.push(Row {
+        rows.push(TableRow {
             name: name.clone(),
             cells: vec![
-                Cell::of(name).below(user),
-                Cell::badge(badge(text(one, "entity_status"))),
-                Cell::badge(badge(text(one, "approval_status"))),
+                TableCell::from_text(name).with_subtext(user),
+                TableCell::from_badge(status_badge(json_text(one, "entity_status"))),
+                TableCell::from_badge(status_badge(json_text(one, "approval_status"))),
             ],
-            acts: remove(
+            action_buttons: delete_buttons(
                 desk,
                 "promoted_accounts/{}",
                 "promoted-accounts",
-                text(one, "id"),
+                json_text(one, "id"),
             ),
         });
     }
     let path = format!("/line-items/{id}/account");
-    let add = desk.offer("POST", "promoted_accounts", "Promote an account", &path);
-    Ok(Block::Table(Table {
+    let add = desk.permitted_link("POST", "promoted_accounts", "Promote an account", &path);
+    Ok(PageBlock::Table(DataTable {
         title: "Promoted accounts".to_owned(),
-        columns: ["User", "Status", "Review"].map(column).into(),
-        ..with(
+        columns: ["User", "Status", "Review"].map(text_column).into(),
+        ..extendable_table(
             add,
             rows,
             "No account is promoted",
@@ -282,57 +313,66 @@ fn accounts(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
     }))
 }
 
-fn targeting(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
-    let found = desk.list(tx, "targeting_criteria", &of_item(id))?;
+fn targeting_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
+    let found = desk.list_entities(tx, "targeting_criteria", &line_item_filter(id))?;
     let rows = found.rows.iter().map(|one| {
-        let (name, value) = (text(one, "name"), text(one, "targeting_value"));
+        let (name, value) = (json_text(one, "name"), json_text(one, "targeting_value"));
         let name = if name.is_empty() { value } else { name };
-        Row {
+        TableRow {
             name: name.to_owned(),
             cells: vec![
-                Cell::of(said(text(one, "targeting_type"))),
-                Cell::of(said(text(one, "operator_type"))),
-                Cell::of(name).below(if name == value { "" } else { value }),
+                TableCell::from_text(word_label(json_text(one, "targeting_type"))),
+                TableCell::from_text(word_label(json_text(one, "operator_type"))),
+                TableCell::from_text(name).with_subtext(if name == value { "" } else { value }),
             ],
-            acts: remove(desk, "targeting_criteria/{}", "targeting", text(one, "id")),
+            action_buttons: delete_buttons(
+                desk,
+                "targeting_criteria/{}",
+                "targeting",
+                json_text(one, "id"),
+            ),
         }
     });
     let rows = rows.collect();
     let path = format!("/line-items/{id}/target");
-    let add = desk.offer("POST", "targeting_criteria", "Add targeting", &path);
+    let add = desk.permitted_link("POST", "targeting_criteria", "Add targeting", &path);
     let path = format!("/line-items/{id}/audience");
-    let audience = desk.offer("POST", "targeting_criteria", "Target an audience", &path);
-    let mut table = with(
+    let audience = desk.permitted_link("POST", "targeting_criteria", "Target an audience", &path);
+    let mut table = extendable_table(
         add,
         rows,
         "Everybody is targeted",
         "Narrow it down by place, language, keyword, or to people whom you know …",
     );
     table.actions.extend(audience);
-    Ok(Block::Table(Table {
+    Ok(PageBlock::Table(DataTable {
         title: "Targeting".to_owned(),
-        columns: ["Kind", "Meaning", "Value"].map(column).into(),
+        columns: ["Kind", "Meaning", "Value"].map(text_column).into(),
         ..table
     }))
 }
 
-fn tags(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
-    let found = desk.list(tx, "tracking_tags", &of_item(id))?;
-    let rows = found.rows.iter().map(|one| Row {
-        name: text(one, "tracking_tag_url").to_owned(),
+fn tracking_tags_block(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    id: &str,
+) -> Result<PageBlock, Error> {
+    let found = desk.list_entities(tx, "tracking_tags", &line_item_filter(id))?;
+    let rows = found.rows.iter().map(|one| TableRow {
+        name: json_text(one, "tracking_tag_url").to_owned(),
         cells: vec![
-            Cell::of(said(text(one, "tracking_tag_type"))),
-            Cell::of(text(one, "tracking_tag_url")),
+            TableCell::from_text(word_label(json_text(one, "tracking_tag_type"))),
+            TableCell::from_text(json_text(one, "tracking_tag_url")),
         ],
-        acts: belongs::acts_of_tag(desk, text(one, "id")),
+        action_buttons: line_item_parts::tracking_tag_actions(desk, json_text(one, "id")),
     });
     let rows = rows.collect();
     let path = format!("/line-items/{id}/track");
-    let add = desk.offer("POST", "tracking_tags", "Add a tracking tag", &path);
-    Ok(Block::Table(Table {
+    let add = desk.permitted_link("POST", "tracking_tags", "Add a tracking tag", &path);
+    Ok(PageBlock::Table(DataTable {
         title: "Tracking".to_owned(),
-        columns: ["Called when", "Address"].map(column).into(),
-        ..with(
+        columns: ["Called when", "Address"].map(text_column).into(),
+        ..extendable_table(
             add,
             rows,
             "No tracking tag",
@@ -341,32 +381,48 @@ fn tags(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Error> {
     }))
 }
 
-fn settings(item: &Value) -> Block {
-    let (budget, total) = words::budget(item);
-    let bid = number(item, "bid_amount_local_micro");
-    let bid = bid.map(|bid| words::money(bid, text(item, "currency")));
-    let word = |name: &str| Cell::of(said(text(item, name)));
-    Block::Facts(Facts {
+fn settings_block(item: &Value) -> PageBlock {
+    let (budget, total) = labels::budget_labels(item);
+    let bid = json_int(item, "bid_amount_local_micro");
+    let bid = bid.map(|bid| labels::format_money(bid, json_text(item, "currency")));
+    let word = |name: &str| TableCell::from_text(word_label(json_text(item, name)));
+    PageBlock::Facts(DetailList {
         title: "Settings".to_owned(),
         actions: Vec::new(),
         rows: vec![
             ("Objective", word("objective")),
             ("Goal", word("goal")),
             ("Paid for", word("pay_by")),
-            ("Bid", word("bid_strategy").below(bid.unwrap_or_default())),
-            ("Shown in", Cell::of(words::all_said(item, "placements"))),
-            ("Budget", Cell::of(budget).below(total)),
-            ("Starts", Cell::of(words::day(text(item, "start_time")))),
-            ("Ends", Cell::of(words::day(text(item, "end_time")))),
+            (
+                "Bid",
+                word("bid_strategy").with_subtext(bid.unwrap_or_default()),
+            ),
+            (
+                "Shown in",
+                TableCell::from_text(labels::word_list_label(item, "placements")),
+            ),
+            ("Budget", TableCell::from_text(budget).with_subtext(total)),
+            (
+                "Starts",
+                TableCell::from_text(labels::format_time(json_text(item, "start_time"))),
+            ),
+            (
+                "Ends",
+                TableCell::from_text(labels::format_time(json_text(item, "end_time"))),
+            ),
             ("Promotes", word("product_type")),
-            ("ID", Cell::of(text(item, "id"))),
+            ("ID", TableCell::from_text(json_text(item, "id"))),
         ],
     })
 }
 
 /// The form of a new one.
-pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
-    let campaign = desk.one(tx, "campaigns/{}", id)?;
+pub(super) fn create_form(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    id: &str,
+) -> Result<Option<FormDefinition>, Error> {
+    let campaign = desk.get_entity(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
     let products = ["PROMOTED_POSTS", "PROMOTED_ACCOUNT", "MEDIA"];
     let places = [
@@ -378,107 +434,118 @@ pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Pl
     ];
     let places = places.map(|(value, text)| (value.to_owned(), text.to_owned()));
     let mut asks = vec![
-        Ask::text("name", "Name"),
-        Ask::words(
+        FormFieldSpec::text("name", "Name"),
+        FormFieldSpec::word_choice(
             "objective",
             "Objective",
             ads::resources::line_items::OBJECTIVES,
         )
-        .at_first("ENGAGEMENTS"),
-        Ask::words("product_type", "Promotes", &products),
-        Ask::choice("placements", "Shown in", places.into()),
+        .initial_value("ENGAGEMENTS"),
+        FormFieldSpec::word_choice("product_type", "Promotes", &products),
+        FormFieldSpec::choice("placements", "Shown in", places.into()),
     ];
-    asks.extend(changeable(&Value::Null, &campaign));
-    Ok(Some(Plan {
+    asks.extend(editable_fields(&Value::Null, &campaign));
+    Ok(Some(FormDefinition {
         heading: "Add a line item".to_owned(),
         trail: vec![
-            Link::to("Campaigns", desk.path("")),
-            Link::to(text(&campaign, "name"), desk.path(&here)),
+            NavLink::new("Campaigns", desk.page_path("")),
+            NavLink::new(json_text(&campaign, "name"), desk.page_path(&here)),
         ],
         path: "line_items",
-        fixed: vec![("campaign_id", id.to_owned())],
-        asks,
+        fixed_params: vec![("campaign_id", id.to_owned())],
+        fields: asks,
         submit: "Create line item",
-        action: desk.path(&format!("{here}/line-item")),
-        then: Then::Made(desk.path("/line-items")),
-        done: "created",
-        ..Plan::at(desk, &here)
+        action: desk.page_path(&format!("{here}/line-item")),
+        redirect: FormRedirect::Created(desk.page_path("/line-items")),
+        done_code: "created",
+        ..FormDefinition::new(desk, &here)
     }))
 }
 
 /// The form of a change.
-pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Error> {
-    let now = desk.one(tx, "line_items/{}", id)?;
-    let campaign = desk.one(tx, "campaigns/{}", text(&now, "campaign_id"))?;
+pub(super) fn edit_form(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    id: &str,
+) -> Result<Option<FormDefinition>, Error> {
+    let now = desk.get_entity(tx, "line_items/{}", id)?;
+    let campaign = desk.get_entity(tx, "campaigns/{}", json_text(&now, "campaign_id"))?;
     let here = format!("/line-items/{id}");
-    let mut asks = vec![Ask::text("name", "Name").at_first(text(&now, "name"))];
-    asks.extend(changeable(&now, &campaign));
-    Ok(Some(Plan {
+    let mut asks = vec![FormFieldSpec::text("name", "Name").initial_value(json_text(&now, "name"))];
+    asks.extend(editable_fields(&now, &campaign));
+    Ok(Some(FormDefinition {
         heading: "Edit the line item".to_owned(),
         trail: vec![
-            Link::to("Campaigns", desk.path("")),
-            Link::to(name_of(&now), desk.path(&here)),
+            NavLink::new("Campaigns", desk.page_path("")),
+            NavLink::new(line_item_name(&now), desk.page_path(&here)),
         ],
         method: "PUT",
         path: "line_items/{}",
         ids: vec![id.to_owned()],
-        asks,
+        fields: asks,
         submit: "Save changes",
-        action: desk.path(&format!("{here}/edit")),
-        ..Plan::at(desk, &here)
+        action: desk.page_path(&format!("{here}/edit")),
+        ..FormDefinition::new(desk, &here)
     }))
 }
 
-fn changeable(now: &Value, campaign: &Value) -> Vec<Ask> {
+fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
     let word = |name, label, all: &[&str]| {
-        let ask = Ask::words(name, label, all);
-        match text(now, name) {
-            "" => ask.or_nothing("As the objective suggests"),
-            set => ask.at_first(set),
+        let ask = FormFieldSpec::word_choice(name, label, all);
+        match json_text(now, name) {
+            "" => ask.allow_none("As the objective suggests"),
+            set => ask.initial_value(set),
         }
     };
-    let amount = |name: &str| number(now, name).map(words::amount).unwrap_or_default();
-    let moment = |name: &str| words::typed_moment(text(now, name));
+    let amount = |name: &str| {
+        json_int(now, name)
+            .map(labels::format_amount)
+            .unwrap_or_default()
+    };
+    let moment = |name: &str| labels::format_input_time(json_text(now, name));
     let whole = |name: &str| {
-        number(now, name)
+        json_int(now, name)
             .map(|one| one.to_string())
             .unwrap_or_default()
     };
-    let plain = |name: &'static str, label: &str| Ask::text(name, label).at_first(text(now, name));
+    let plain = |name: &'static str, label: &str| {
+        FormFieldSpec::text(name, label).initial_value(json_text(now, name))
+    };
     let bid = "bid_amount_local_micro";
     let mut asks = vec![
         word("bid_strategy", "Bid", &["AUTO", "MAX", "TARGET"]),
-        Ask::amount(bid, "Bid amount")
-            .at_first(amount(bid))
+        FormFieldSpec::amount(bid, "Bid amount")
+            .initial_value(amount(bid))
             .help("For a maximum bid or a target cost: for each result, as 0.15."),
-        Ask::moment("start_time", "Starts (UTC)").at_first(moment("start_time")),
-        Ask::moment("end_time", "Ends (UTC)").at_first(moment("end_time")),
-        plans::status(text(now, "entity_status")),
+        FormFieldSpec::timestamp("start_time", "Starts (UTC)").initial_value(moment("start_time")),
+        FormFieldSpec::timestamp("end_time", "Ends (UTC)").initial_value(moment("end_time")),
+        form_routes::status_field(json_text(now, "entity_status")),
     ];
-    if text(campaign, "budget_optimization") == "LINE_ITEM" {
-        asks.extend(plans::budgets(now));
+    if json_text(campaign, "budget_optimization") == "LINE_ITEM" {
+        asks.extend(form_routes::budget_fields(now));
     }
     let kinds = ads::resources::line_items::GOALS;
     let paid = ads::resources::line_items::PAY_BY;
-    let categories: Vec<&str> = super::ask::items(now, "categories")
+    let categories: Vec<&str> = super::request::json_array(now, "categories")
         .iter()
         .filter_map(Value::as_str)
         .collect();
     let rarely = [
         word("goal", "Goal", kinds),
         word("pay_by", "Paid for", paid),
-        Ask::text("frequency_cap", "Times per person").at_first(whole("frequency_cap")),
-        Ask::text("duration_in_days", "In so many days")
-            .at_first(whole("duration_in_days"))
+        FormFieldSpec::text("frequency_cap", "Times per person")
+            .initial_value(whole("frequency_cap")),
+        FormFieldSpec::text("duration_in_days", "In so many days")
+            .initial_value(whole("duration_in_days"))
             .help("1, 7 or 30."),
-        Ask::text("categories", "IAB categories")
-            .at_first(categories.join(","))
+        FormFieldSpec::text("categories", "IAB categories")
+            .initial_value(categories.join(","))
             .help("Separated by commas, as IAB17."),
         plain("advertiser_domain", "Advertiser’s domain"),
         plain("primary_web_event_tag", "Web event tag"),
         plain("android_app_store_identifier", "Android app"),
         plain("ios_app_store_identifier", "iOS app"),
     ];
-    asks.extend(rarely.into_iter().map(Ask::rarely));
+    asks.extend(rarely.into_iter().map(FormFieldSpec::mark_advanced));
     asks
 }

@@ -2,75 +2,82 @@
 
 use base::Error;
 use pages::Pager;
-use pages::manager::{AdsManager, Block, Cell, Empty, Link, Preview, Previews, Row, Table};
+use pages::manager::{
+    AdsManagerPage, CreativePreview, CreativePreviews, DataTable, EmptyState, NavLink, PageBlock,
+    TableCell, TableRow,
+};
 use serde_json::Value;
 use store::Tx;
 
-use super::ask::{Desk, text};
-use super::column;
-use super::creatives::{self, form};
-use super::forms::{Ask, Plan};
-use super::stand::Stand;
-use super::words::{badge, day, said};
+use super::creatives::{self, form_button};
+use super::forms::{FormDefinition, FormFieldSpec};
+use super::labels::{format_time, status_badge, word_label};
+use super::request::{ManagerAccount, json_text};
+use super::route::ManagerRoute;
+use super::text_column;
 
-const SHOWN: usize = 24;
+const PAGE_SIZE: usize = 24;
 
 /// Which media are offered.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kinds {
+pub(super) enum MediaFilter {
     /// Of any kind.
     All,
     /// Pictures that stand still.
     Images,
     /// What plays.
-    Films,
+    Videos,
 }
 
 /// The newest media of the library, each by its key.
 pub(super) fn choices(
     tx: &mut Tx<'_>,
-    desk: &Desk,
-    kinds: Kinds,
+    desk: &ManagerAccount,
+    kinds: MediaFilter,
 ) -> Result<Vec<(String, String)>, Error> {
-    let found = desk.list(tx, "media_library", &[("count", "50".to_owned())])?;
+    let found = desk.list_entities(tx, "media_library", &[("count", "50".to_owned())])?;
     let fits = |one: &&Value| match kinds {
-        Kinds::All => true,
-        Kinds::Images => text(one, "media_type") == "IMAGE",
-        Kinds::Films => text(one, "media_type") != "IMAGE",
+        MediaFilter::All => true,
+        MediaFilter::Images => json_text(one, "media_type") == "IMAGE",
+        MediaFilter::Videos => json_text(one, "media_type") != "IMAGE",
     };
     let all = found.rows.iter().filter(fits).map(|one| {
-        let kind = said(text(one, "media_type"));
-        let named = format!("{} ({kind})", creatives::called(one));
-        (text(one, "media_key").to_owned(), named)
+        let kind = word_label(json_text(one, "media_type"));
+        let named = format!("{} ({kind})", creatives::media_name(one));
+        (json_text(one, "media_key").to_owned(), named)
     });
     Ok(all.collect())
 }
 
 /// All of it.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsManager, Error> {
-    let mut pairs = vec![("count", SHOWN.to_string())];
+pub(super) fn list(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    stand: &ManagerRoute,
+) -> Result<AdsManagerPage, Error> {
+    let mut pairs = vec![("count", PAGE_SIZE.to_string())];
     pairs.extend(stand.cursor.clone().map(|cursor| ("cursor", cursor)));
-    let found = desk.list(tx, "media_library", &pairs)?;
+    let found = desk.list_entities(tx, "media_library", &pairs)?;
     let items = found.rows.iter().map(|medium| {
-        let key = text(medium, "media_key");
+        let key = json_text(medium, "media_key");
         let at = |act: &str| format!("/media/{key}/{act}");
         let one = "media_library/{}";
-        let edit = form(desk, ("PUT", one), "Edit", &at("edit"));
-        let delete = form(desk, ("DELETE", one), "Delete", &at("delete"));
-        let state = badge(text(medium, "media_status")).text;
-        let shown = creatives::medium(desk, medium);
-        Preview {
+        let edit = form_button(desk, ("PUT", one), "Edit", &at("edit"));
+        let delete = form_button(desk, ("DELETE", one), "Delete", &at("delete"));
+        let state = status_badge(json_text(medium, "media_status")).text;
+        let shown = creatives::media_preview(desk, medium);
+        CreativePreview {
             kind: format!("{} · {state}", shown.kind),
-            acts: edit.into_iter().chain(delete).collect(),
+            action_buttons: edit.into_iter().chain(delete).collect(),
             ..shown
         }
     });
-    let upload = desk.offer("POST", "media_library", "Upload media", "/media/upload");
-    let upload = upload.map(|link| link.kind("primary"));
-    let library = Previews {
+    let upload = desk.permitted_link("POST", "media_library", "Upload media", "/media/upload");
+    let upload = upload.map(|link| link.with_kind("primary"));
+    let library = CreativePreviews {
         title: "Library".to_owned(),
         items: items.collect(),
-        empty: Empty {
+        empty: EmptyState {
             title: "The library is empty".to_owned(),
             text: "Upload a picture, an animated GIF or a video: cards and posts show it."
                 .to_owned(),
@@ -80,127 +87,137 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsMan
             previous: None,
             next: found.next.map(|next| {
                 let next = base::percent::encode(&next);
-                desk.path(&format!("/media?cursor={next}"))
+                desk.page_path(&format!("/media?cursor={next}"))
             }),
         },
-        ..Previews::default()
+        ..CreativePreviews::default()
     };
-    Ok(AdsManager {
+    Ok(AdsManagerPage {
         heading: "Media".to_owned(),
         lead: "Pictures and videos that the account may show.".to_owned(),
         actions: upload
             .filter(|_| !library.items.is_empty())
             .into_iter()
             .collect(),
-        blocks: vec![Block::Previews(library), account_media(tx, desk)?],
-        ..AdsManager::default()
+        blocks: vec![PageBlock::Previews(library), account_media_block(tx, desk)?],
+        ..AdsManagerPage::default()
     })
 }
 
-fn account_media(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Error> {
-    let found = desk.list(tx, "account_media", &[("count", "200".to_owned())])?;
+fn account_media_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<PageBlock, Error> {
+    let found = desk.list_entities(tx, "account_media", &[("count", "200".to_owned())])?;
     let rows = found.rows.iter().map(|one| {
-        let id = text(one, "id");
+        let id = json_text(one, "id");
         let rest = format!("/account-media/{id}/delete");
-        let delete = form(desk, ("DELETE", "account_media/{}"), "Delete", &rest);
-        Row {
+        let delete = form_button(desk, ("DELETE", "account_media/{}"), "Delete", &rest);
+        TableRow {
             name: id.to_owned(),
             cells: vec![
-                Cell::of(said(text(one, "creative_type"))).below(id),
-                Cell::of(text(one, "media_key")),
-                Cell::of(day(text(one, "created_at"))),
+                TableCell::from_text(word_label(json_text(one, "creative_type"))).with_subtext(id),
+                TableCell::from_text(json_text(one, "media_key")),
+                TableCell::from_text(format_time(json_text(one, "created_at"))),
             ],
-            acts: delete.into_iter().collect(),
+            action_buttons: delete.into_iter().collect(),
         }
     });
-    Ok(Block::Table(Table {
+    Ok(PageBlock::Table(DataTable {
         title: "Before videos and in other apps".to_owned(),
         lead: "What line items of the kind Media show.".to_owned(),
-        columns: ["Shown as", "Medium", "Since"].map(column).into(),
+        columns: ["Shown as", "Medium", "Since"].map(text_column).into(),
         rows: rows.collect(),
-        empty: Empty {
+        empty: EmptyState {
             title: "None of the library is fit for it".to_owned(),
             text: "A video uploaded for advertisements is shown before videos; a picture of the \
                    measures of a banner, as 320 × 50 or 300 × 250, in other apps."
                 .to_owned(),
             link: None,
         },
-        ..Table::default()
+        ..DataTable::default()
     }))
 }
 
 /// The account's media that line items show, each by its id.
-pub(super) fn of_account(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<(String, String)>, Error> {
-    let found = desk.list(tx, "account_media", &[("count", "200".to_owned())])?;
+pub(super) fn account_media_choices(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+) -> Result<Vec<(String, String)>, Error> {
+    let found = desk.list_entities(tx, "account_media", &[("count", "200".to_owned())])?;
     let all = found.rows.iter().map(|one| {
-        let kind = said(text(one, "creative_type"));
-        let named = format!("{kind}: {}", text(one, "media_key"));
-        (text(one, "id").to_owned(), named)
+        let kind = word_label(json_text(one, "creative_type"));
+        let named = format!("{kind}: {}", json_text(one, "media_key"));
+        (json_text(one, "id").to_owned(), named)
     });
     Ok(all.collect())
 }
 
 /// What browsers are to offer.
-const TYPES: &str = "image/jpeg,image/png,image/webp,image/gif,video/mp4";
+const UPLOAD_TYPES: &str = "image/jpeg,image/png,image/webp,image/gif,video/mp4";
 
 /// The form that uploads.
-pub(super) fn upload(desk: &Desk) -> Plan {
+pub(super) fn upload_form(desk: &ManagerAccount) -> FormDefinition {
     let uses = [
         ("", "Posts and cards"),
         ("amplify_video", "Before other people’s videos"),
     ];
     let uses = uses.map(|(value, text)| (value.to_owned(), text.to_owned()));
-    Plan {
+    FormDefinition {
         heading: "Upload media".to_owned(),
         lead: "The picture or video is in the library as soon as it was looked at.".to_owned(),
-        trail: vec![Link::to("Media", desk.path("/media"))],
+        trail: vec![NavLink::new("Media", desk.page_path("/media"))],
         path: "media_library",
-        asks: vec![
-            Ask::file("media", "File", TYPES).help(
+        fields: vec![
+            FormFieldSpec::file("media", "File", UPLOAD_TYPES).help(
                 "JPEG, PNG or WebP of at most 5 MB, GIF of at most 15 MB, MP4 of at most 512 MB.",
             ),
-            Ask::text("name", "Name").help("For yourself. It may stay empty."),
-            Ask::choice("media_category", "A video is for", uses.into()).apart(),
+            FormFieldSpec::text("name", "Name").help("For yourself. It may stay empty."),
+            FormFieldSpec::choice("media_category", "A video is for", uses.into()).skip_sending(),
         ],
         submit: "Upload",
-        action: desk.path("/media/upload"),
-        done: "uploaded",
-        ..Plan::at(desk, "/media")
+        action: desk.page_path("/media/upload"),
+        done_code: "uploaded",
+        ..FormDefinition::new(desk, "/media")
     }
 }
 
 /// The form of what is said of a medium.
-pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, key: &str) -> Result<Option<Plan>, Error> {
-    let now = desk.one(tx, "media_library/{}", key)?;
-    let plain = |name: &'static str, label: &str| Ask::text(name, label).at_first(text(&now, name));
+pub(super) fn edit_form(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    key: &str,
+) -> Result<Option<FormDefinition>, Error> {
+    let now = desk.get_entity(tx, "media_library/{}", key)?;
+    let plain = |name: &'static str, label: &str| {
+        FormFieldSpec::text(name, label).initial_value(json_text(&now, name))
+    };
     let mut asks = vec![plain("name", "Name").help("For yourself: up to 100 characters.")];
-    if text(&now, "media_type") != "IMAGE" {
+    if json_text(&now, "media_type") != "IMAGE" {
         let poster = "poster_media_key";
-        let posters = Ask::choice(poster, "Poster", choices(tx, desk, Kinds::Images)?);
+        let posters =
+            FormFieldSpec::choice(poster, "Poster", choices(tx, desk, MediaFilter::Images)?);
         asks.extend([
             plain("title", "Title").help("Shown with the video: up to 70 characters."),
-            Ask::area("description", "Description")
-                .at_first(text(&now, "description"))
+            FormFieldSpec::text_area("description", "Description")
+                .initial_value(json_text(&now, "description"))
                 .help("Up to 200 characters."),
             posters
-                .or_nothing("A picture of the video")
-                .at_first(text(&now, poster)),
+                .allow_none("A picture of the video")
+                .initial_value(json_text(&now, poster)),
         ]);
     }
-    Ok(Some(Plan {
+    Ok(Some(FormDefinition {
         heading: "Edit the medium".to_owned(),
-        trail: vec![Link::to("Media", desk.path("/media"))],
+        trail: vec![NavLink::new("Media", desk.page_path("/media"))],
         method: "PUT",
         path: "media_library/{}",
         ids: vec![key.to_owned()],
-        asks,
+        fields: asks,
         submit: "Save changes",
-        action: desk.path(&format!("/media/{key}/edit")),
-        above: vec![Block::Previews(Previews {
+        action: desk.page_path(&format!("/media/{key}/edit")),
+        leading_blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "Medium".to_owned(),
-            items: vec![creatives::medium(desk, &now)],
-            ..Previews::default()
+            items: vec![creatives::media_preview(desk, &now)],
+            ..CreativePreviews::default()
         })],
-        ..Plan::at(desk, "/media")
+        ..FormDefinition::new(desk, "/media")
     }))
 }

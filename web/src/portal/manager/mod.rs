@@ -1,126 +1,133 @@
 //! The Ads Manager: advertising for people, by the same engine and with the same roles as for apps.
 
 mod account;
-mod advice;
-mod ask;
+mod account_users;
+mod audience_members;
 mod audiences;
-mod belongs;
 mod breakdown;
 mod campaigns;
 mod cards;
 mod creatives;
-mod figures;
+mod form_routes;
 mod forms;
+mod labels;
+mod line_item_parts;
 mod line_items;
 mod media;
-mod members;
-mod people;
-mod plans;
 mod posts;
-mod stand;
+mod recommendations;
+mod request;
+mod route;
+mod stats;
 mod upload;
-mod words;
 
 use base::refusal::{AdsProblem, AdsRefusal};
 use base::{Error, Refusal};
 use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
-use pages::manager::{AdsManager, Block, Cell, Column, Empty, Row, Table};
-use pages::{Notice, Wrong};
+use pages::manager::{
+    AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableColumn, TableRow,
+};
+use pages::{Notice, PageErrorKind};
 use store::Tx;
 
-use crate::body::ContentType;
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::pages::forms::{Query, own_path, taken};
-use crate::pages::{Turn, Visit, errors, run, see};
-use crate::reply::Reply;
-use ask::{Asking, accounts_of};
-use stand::{Place, Sent, Stand};
+use crate::body::BodyContentType;
+use crate::endpoint::HandlerFuture;
+use crate::pages::forms::{PageQuery, accept_form, local_path};
+use crate::pages::{BrowserVisit, PageExit, errors, redirect_to, run_page};
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
+use request::{ManagerRequest, list_user_accounts};
+use route::{ManagerPath, ManagerRoute, SubmittedFields};
 
 /// `GET /ads`.
-pub(crate) fn choose(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let user = visit.signed_in(&call)?.user.id;
-        let found = call.read(move |tx| accounts_of(tx, user)).await?;
-        let rows: Vec<Row> = found
+pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let found = call.read(move |tx| list_user_accounts(tx, user)).await?;
+        let rows: Vec<TableRow> = found
             .into_iter()
-            .map(|(record, _, account)| Row {
+            .map(|(record, _, account)| TableRow {
                 name: account.name.clone(),
                 cells: vec![
-                    Cell::of(account.name).leads(account.path).below(account.id),
-                    Cell::of(account.role),
-                    Cell::badge(words::badge(record.text("approval_status"))),
-                    Cell::of(if account.sandbox { "Sandbox" } else { "–" }),
+                    TableCell::from_text(account.name)
+                        .with_link(account.path)
+                        .with_subtext(account.id),
+                    TableCell::from_text(account.role),
+                    TableCell::from_badge(labels::status_badge(record.text("approval_status"))),
+                    TableCell::from_text(if account.sandbox { "Sandbox" } else { "–" }),
                 ],
-                acts: Vec::new(),
+                action_buttons: Vec::new(),
             })
             .collect();
         let names = ["Account", "Your role", "Review", "World"];
-        let table = Table {
-            columns: names.map(column).into(),
+        let table = DataTable {
+            columns: names.map(text_column).into(),
             rows,
-            empty: Empty {
+            empty: EmptyState {
                 title: "No ads account".to_owned(),
                 text: "An operator of this network opens an account, or gives you a role on one."
                     .to_owned(),
                 link: None,
             },
-            ..Table::default()
+            ..DataTable::default()
         };
-        let page = AdsManager {
-            frame: visit.frame(&call),
+        let page = AdsManagerPage {
+            frame: visit.page_frame(&call),
             heading: "Ads Manager".to_owned(),
             lead: "The advertising accounts that you have a role on.".to_owned(),
-            blocks: vec![Block::Table(table)],
-            ..AdsManager::default()
+            blocks: vec![PageBlock::Table(table)],
+            ..AdsManagerPage::default()
         };
-        Ok(visit.page(&call, &page)?)
+        Ok(visit.render_page(&call, &page)?)
     })
 }
 
-const fn column(name: &'static str) -> Column {
-    Column {
+const fn text_column(name: &'static str) -> TableColumn {
+    TableColumn {
         name,
-        number: false,
+        is_numeric: false,
     }
 }
 
-const fn numbers(name: &'static str) -> Column {
-    Column { name, number: true }
+const fn number_column(name: &'static str) -> TableColumn {
+    TableColumn {
+        name,
+        is_numeric: true,
+    }
 }
 
 /// `GET /ads/{account}` and everything below it.
-pub(crate) fn show(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        let stand = stand_of(&call, &visit)?;
-        if stand.place.act == FILE {
-            let found = call.read(move |tx| stand.file(tx)).await;
-            return Ok(file(heard(&call, &visit, found)?));
+pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let stand = parse_route(&call, &visit)?;
+        if stand.path.action == CSV_FILE {
+            let found = call.read(move |tx| stand.load_csv(tx)).await;
+            return Ok(csv_reply(found_or_page(&call, &visit, found)?));
         }
-        let query = Query::of(&call).ok();
+        let query = PageQuery::from_call(&call).ok();
         let said = query.as_ref().and_then(|query| query.get("done"));
-        let notice = said.and_then(told).map(Notice::good);
-        let found = call.read(move |tx| stand.page(tx)).await;
-        let mut page = heard(&call, &visit, found)?;
-        page.frame = visit.frame(&call);
+        let notice = said.and_then(done_message).map(Notice::success);
+        let found = call.read(move |tx| stand.load_page(tx)).await;
+        let mut page = found_or_page(&call, &visit, found)?;
+        page.frame = visit.page_frame(&call);
         page.frame.notices.extend(notice);
-        Ok(visit.page(&call, &page)?)
+        Ok(visit.render_page(&call, &page)?)
     })
 }
 
 /// Figures as a file.
-const FILE: &str = "figures.csv";
+const CSV_FILE: &str = "figures.csv";
 
-fn file(text: String) -> Reply {
+fn csv_reply(text: String) -> HttpReply {
     let kind = HeaderValue::from_static("text/csv; charset=utf-8");
     let name = HeaderValue::from_static("attachment; filename=\"figures.csv\"");
-    Reply::bytes(200, kind, text).header(CONTENT_DISPOSITION, name)
+    HttpReply::bytes(200, kind, text).header(CONTENT_DISPOSITION, name)
 }
 
-fn told(done: &str) -> Option<&'static str> {
+fn done_message(done: &str) -> Option<&'static str> {
     Some(match done {
         "created" => "It is created.",
         "saved" => "The changes are saved.",
@@ -144,112 +151,116 @@ fn told(done: &str) -> Option<&'static str> {
 }
 
 /// `POST /ads/{account}/…`: what a form of these pages sends.
-pub(crate) fn act(call: Call) -> Pending {
-    run(async move {
-        let visit = Visit::of(&call).await?;
-        visit.signed_in(&call)?;
-        let stand = stand_of(&call, &visit)?;
-        if call.kind == ContentType::Other {
-            return Box::pin(upload::take(call, visit, stand)).await;
+pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        visit.require_sign_in(&call)?;
+        let stand = parse_route(&call, &visit)?;
+        if call.content_type == BodyContentType::Other {
+            return Box::pin(upload::receive_form(call, visit, stand)).await;
         }
-        let form = taken(&call, &visit).await?;
-        let sent = Sent::of(&call, &form);
-        let next = form.next();
+        let form = accept_form(&call, &visit).await?;
+        let sent = SubmittedFields::from_form(&call, &form);
+        let next = form.return_path();
         let (there, typed) = (stand.clone(), sent.clone());
-        let done = call.write(move |tx| there.send(tx, &typed)).await;
+        let done = call.write(move |tx| there.submit_form(tx, &typed)).await;
         let declined = match done {
             Ok(Some((path, what))) => {
                 let path = next
                     .as_deref()
-                    .and_then(own_path)
+                    .and_then(local_path)
                     .unwrap_or(&path)
                     .to_owned();
                 let joint = if path.contains('?') { '&' } else { '?' };
-                return Ok(see(&format!("{path}{joint}done={what}")));
+                return Ok(redirect_to(&format!("{path}{joint}done={what}")));
             }
-            Ok(None) => return Err(missing(&call, &visit)),
-            Err(Error::Refused(Refusal::Ads(declined))) => every(*declined),
+            Ok(None) => return Err(not_found_page(&call, &visit)),
+            Err(Error::Refused(Refusal::Ads(declined))) => all_problems(*declined),
             Err(stop) => return Err(stop.into()),
         };
-        again(&call, &visit, stand, sent, declined).await
+        refused_form_page(&call, &visit, stand, sent, declined).await
     })
 }
 
 /// All that is wrong, that of the items of a batch included.
-fn every(declined: AdsRefusal) -> Vec<AdsProblem> {
+fn all_problems(declined: AdsRefusal) -> Vec<AdsProblem> {
     let items = declined.items.into_iter().flatten();
     declined.problems.into_iter().chain(items).collect()
 }
 
 /// The form with what was typed, and why it was refused.
-async fn again(
-    call: &Call,
-    visit: &Visit,
-    stand: Stand,
-    sent: Sent,
+async fn refused_form_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    stand: ManagerRoute,
+    sent: SubmittedFields,
     problems: Vec<AdsProblem>,
-) -> Result<Reply, Turn> {
-    let work = move |tx: &mut Tx<'_>| stand.again(tx, &sent, &problems);
+) -> Result<HttpReply, PageExit> {
+    let work = move |tx: &mut Tx<'_>| stand.refused_form(tx, &sent, &problems);
     let found = call.read(work).await;
     let found = found.map(|found| found.map(|(page, failure)| (Box::new(page), failure)));
-    let (mut page, failure) = heard(call, visit, found)?;
-    page.frame = visit.frame(call);
+    let (mut page, failure) = found_or_page(call, visit, found)?;
+    page.frame = visit.page_frame(call);
     page.frame.failure = failure;
-    Ok(visit.page(call, &*page)?.status(400))
+    Ok(visit.render_page(call, &*page)?.status(400))
 }
 
-fn stand_of(call: &Call, visit: &Visit) -> Result<Stand, Turn> {
-    let person = visit.signed_in(call)?;
-    let query = Query::of(call).ok();
+fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRoute, PageExit> {
+    let person = visit.require_sign_in(call)?;
+    let query = PageQuery::from_call(call).ok();
     let asked = |name: &str| query.as_ref().and_then(|query| query.get(name));
-    Ok(Stand {
-        asking: Asking {
+    Ok(ManagerRoute {
+        request: ManagerRequest {
             user: person.user.id,
-            key: call.home.front.config.page_key,
-            site: call.home.site,
+            cursor_key: call.state.page_context.config.page_key,
+            site_url: call.state.site_url,
             now: call.now(),
-            address: call.address(),
+            client_address: call.client_address(),
         },
-        place: Place {
-            account: part(call, "account"),
-            part: part(call, "part"),
-            id: part(call, "id"),
-            act: part(call, "act"),
+        path: ManagerPath {
+            account: path_part(call, "account"),
+            section: path_part(call, "part"),
+            id: path_part(call, "id"),
+            action: path_part(call, "act"),
         },
         cursor: asked("cursor").map(str::to_owned),
         days: asked("days").and_then(|days| days.parse().ok()),
-        by: asked("by").map(str::to_owned),
+        breakdown_by: asked("by").map(str::to_owned),
     })
 }
 
 /// A part of the path; empty where it has none of this name.
-fn part(call: &Call, name: &str) -> String {
+fn path_part(call: &RequestContext, name: &str) -> String {
     call.path_text(name).map(str::to_owned).unwrap_or_default()
 }
 
-fn missing(call: &Call, visit: &Visit) -> Turn {
-    match errors::page(call, visit, Wrong::NotFound, None) {
+fn not_found_page(call: &RequestContext, visit: &BrowserVisit) -> PageExit {
+    match errors::render_page(call, visit, PageErrorKind::NotFound, None) {
         Ok(reply) => reply.into(),
         Err(fault) => fault.into(),
     }
 }
 
 /// What was found, or the page that says that it is not there or not for this role.
-fn heard<T>(call: &Call, visit: &Visit, outcome: Result<Option<T>, Error>) -> Result<T, Turn> {
+fn found_or_page<T>(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    outcome: Result<Option<T>, Error>,
+) -> Result<T, PageExit> {
     let declined = match outcome {
         Ok(Some(found)) => return Ok(found),
-        Ok(None) => return Err(missing(call, visit)),
+        Ok(None) => return Err(not_found_page(call, visit)),
         Err(Error::Refused(Refusal::Ads(declined))) => declined,
         Err(stop) => return Err(stop.into()),
     };
     let first = declined.problems.into_iter().next();
     let (code, message) = first.map_or(("", String::new()), |one| (one.code, one.message));
     let wrong = match code {
-        "ACTION_NOT_ALLOWED" => Wrong::Forbidden,
+        "ACTION_NOT_ALLOWED" => PageErrorKind::Forbidden,
         code if code.ends_with("NOT_FOUND") || code.ends_with("ILLEGAL_CHARACTERS") => {
-            return Err(missing(call, visit));
+            return Err(not_found_page(call, visit));
         }
-        _ => Wrong::Refused(message),
+        _ => PageErrorKind::Refused(message),
     };
-    Err(errors::page(call, visit, wrong, None)?.into())
+    Err(errors::render_page(call, visit, wrong, None)?.into())
 }

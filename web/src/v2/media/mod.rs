@@ -9,16 +9,20 @@ use network::media;
 use serde_json::{Value, json};
 use view::{LookupKeys, ObjectKind};
 
-use crate::body::Members;
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::reply::Reply;
+use crate::body::BodyMembers;
+use crate::endpoint::HandlerFuture;
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
 
 /// `GET /2/media`.
-pub(crate) fn by_keys(call: Call) -> Pending {
+pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let keys = call.texts("media_keys").to_vec();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Media), call.spoken());
+        let keys = call.query_texts("media_keys").to_vec();
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Media),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let asked = LookupKeys {
                 parameter: "media_keys",
@@ -28,15 +32,19 @@ pub(crate) fn by_keys(call: Call) -> Pending {
                 tx, viewer, &wants, spoken, asked,
             )?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
 /// `GET /2/media/{media_key}`.
-pub(crate) fn by_key(call: Call) -> Pending {
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let key = call.path_text("media_key")?.to_owned();
-        let (viewer, wants, spoken) = (call.viewer(), call.wants(ObjectKind::Media), call.spoken());
+        let (viewer, wants, spoken) = (
+            call.viewer(),
+            call.field_selection(ObjectKind::Media),
+            call.answer_vocabulary(),
+        );
         let found = call.read(move |tx| {
             let asked = LookupKeys {
                 parameter: "media_key",
@@ -44,7 +52,7 @@ pub(crate) fn by_key(call: Call) -> Pending {
             };
             Ok(view::render_media(tx, viewer, &wants, spoken, asked)?)
         });
-        call.answer(&found.await?)
+        call.respond(&found.await?)
     })
 }
 
@@ -52,36 +60,42 @@ const ALT_TEXT: VocabularyWord = VocabularyWord::same_in_both("alt_text");
 const ID: VocabularyWord = VocabularyWord::same_in_both("id");
 
 /// `POST /2/media/metadata`.
-pub(crate) fn describe(call: Call) -> Pending {
+pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let id: Id<marker::MediaMarker> = call.body().id(ID)?;
-        let metadata = call.body().object(VocabularyWord::same_in_both("metadata"));
+        let id: Id<marker::MediaMarker> = call.body().required_id(ID)?;
+        let metadata = call
+            .body()
+            .optional_object(VocabularyWord::same_in_both("metadata"));
         let text = match metadata {
-            Some(metadata) => described(&call, metadata)?,
+            Some(metadata) => parse_alt_text(&call, metadata)?,
             None => None,
         };
-        set(&call, id, text.clone()).await?;
+        store_alt_text(&call, id, text.clone()).await?;
         let associated = match text {
             Some(text) => json!({ "alt_text": { "text": text } }),
             None => json!({}),
         };
-        call.say(json!({ "id": id.to_string(), "associated_metadata": associated }))
+        call.respond_data(json!({ "id": id.to_string(), "associated_metadata": associated }))
     })
 }
 
 /// The description; what cannot be kept is refused, rather than dropped.
-fn described(call: &Call, metadata: Members<'_>) -> Result<Option<String>, Error> {
-    if let Some(name) = metadata.raw().keys().find(|name| *name != "alt_text") {
+fn parse_alt_text(
+    call: &RequestContext,
+    metadata: BodyMembers<'_>,
+) -> Result<Option<String>, Error> {
+    if let Some(name) = metadata.as_map().keys().find(|name| *name != "alt_text") {
         let operation = format!("`metadata.{name}` in POST {}", call.endpoint().path);
         return Err(Refusal::NotImplemented { operation }.into());
     }
-    let alt_text = metadata.object(ALT_TEXT);
-    let text = alt_text.map(|alt_text| alt_text.text(VocabularyWord::same_in_both("text")));
+    let alt_text = metadata.optional_object(ALT_TEXT);
+    let text =
+        alt_text.map(|alt_text| alt_text.required_text(VocabularyWord::same_in_both("text")));
     Ok(text.transpose()?.map(str::to_owned))
 }
 
 /// `POST /1.1/media/metadata/create.json`.
-pub(crate) fn describe_v1(call: Call) -> Pending {
+pub(crate) fn set_metadata_v1(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let body = call.body();
         let id = match body.get(VocabularyWord::same_in_both("media_id")) {
@@ -90,33 +104,38 @@ pub(crate) fn describe_v1(call: Call) -> Pending {
             _ => None,
         };
         let id = id.ok_or_else(|| Refusal::invalid_value("media_id", "?"))?;
-        let alt_text = body.object(ALT_TEXT);
-        let text = alt_text.map(|alt_text| alt_text.text(VocabularyWord::same_in_both("text")));
-        set(&call, id, text.transpose()?.map(str::to_owned)).await?;
-        Ok(Reply::empty(200))
+        let alt_text = body.optional_object(ALT_TEXT);
+        let text =
+            alt_text.map(|alt_text| alt_text.required_text(VocabularyWord::same_in_both("text")));
+        store_alt_text(&call, id, text.transpose()?.map(str::to_owned)).await?;
+        Ok(HttpReply::empty(200))
     })
 }
 
-async fn set(call: &Call, id: Id<marker::MediaMarker>, text: Option<String>) -> Result<(), Error> {
-    let user = call.user()?;
+async fn store_alt_text(
+    call: &RequestContext,
+    id: Id<marker::MediaMarker>,
+    text: Option<String>,
+) -> Result<(), Error> {
+    let user = call.require_user()?;
     let Some(text) = text else { return Ok(()) };
     call.write(move |tx| media::set_alt_text(tx, user, id, &text))
         .await
 }
 
 /// `POST /2/media/subtitles`.
-pub(crate) fn add_subtitles(call: Call) -> Pending {
+pub(crate) fn add_subtitles(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, body) = (call.user()?, call.body());
-        let video: Id<marker::MediaMarker> = body.id(ID)?;
-        let subtitles = body.object(VocabularyWord::same_in_both("subtitles"));
+        let (user, body) = (call.require_user()?, call.body());
+        let video: Id<marker::MediaMarker> = body.required_id(ID)?;
+        let subtitles = body.optional_object(VocabularyWord::same_in_both("subtitles"));
         let subtitles = subtitles.ok_or_else(|| Refusal::missing_parameter("subtitles"))?;
-        let file: Id<marker::MediaMarker> = subtitles.id(ID)?;
-        let language = language(subtitles.text(LANGUAGE)?)?;
-        let shown = subtitles.text_if(VocabularyWord::same_in_both("display_name"));
+        let file: Id<marker::MediaMarker> = subtitles.required_id(ID)?;
+        let language = parse_language(subtitles.required_text(LANGUAGE)?)?;
+        let shown = subtitles.optional_text(VocabularyWord::same_in_both("display_name"));
         let shown = shown.unwrap_or_default().to_owned();
         let category = body
-            .text_if(VocabularyWord::same_in_both("media_category"))
+            .optional_text(VocabularyWord::same_in_both("media_category"))
             .unwrap_or("TweetVideo");
         let said = json!({
             "id": video.to_string(),
@@ -129,26 +148,26 @@ pub(crate) fn add_subtitles(call: Call) -> Pending {
         });
         call.write(move |tx| media::add_subtitles(tx, user, video, &language, file, &shown))
             .await?;
-        call.say(said)
+        call.respond_data(said)
     })
 }
 
 /// `DELETE /2/media/subtitles`.
-pub(crate) fn remove_subtitles(call: Call) -> Pending {
+pub(crate) fn remove_subtitles(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, body) = (call.user()?, call.body());
-        let video: Id<marker::MediaMarker> = body.id(ID)?;
-        let language = language(body.text(LANGUAGE)?)?;
+        let (user, body) = (call.require_user()?, call.body());
+        let video: Id<marker::MediaMarker> = body.required_id(ID)?;
+        let language = parse_language(body.required_text(LANGUAGE)?)?;
         call.write(move |tx| media::remove_subtitles(tx, user, video, &language))
             .await?;
-        call.say(json!({ "deleted": true }))
+        call.respond_data(json!({ "deleted": true }))
     })
 }
 
 const LANGUAGE: VocabularyWord = VocabularyWord::same_in_both("language_code");
 
 /// A language by its two letters.
-fn language(code: &str) -> Result<String, Refusal> {
+fn parse_language(code: &str) -> Result<String, Refusal> {
     if code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_alphabetic()) {
         return Ok(code.to_ascii_uppercase());
     }

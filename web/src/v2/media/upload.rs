@@ -8,63 +8,67 @@ use serde_json::{Map, Value, json};
 use store::media::Media;
 use store::uploads::{MediaUpload, UploadSegment, UploadState};
 
-use crate::accents;
-use crate::call::Call;
-use crate::endpoint::Pending;
-use crate::reply::Reply;
-use crate::uploads::{Incoming, Sent, Uploads, broken, is_legacy, receive, segment};
+use crate::endpoint::HandlerFuture;
+use crate::error_formats;
+use crate::reply::HttpReply;
+use crate::request_context::RequestContext;
+use crate::uploads::{
+    IncomingFile, UploadForm, UploadProcessor, is_legacy, receive, segment_path,
+    storage_unavailable,
+};
 
-type MediaId = Id<marker::MediaMarker>;
+type UploadMediaId = Id<marker::MediaMarker>;
 
 /// `POST /2/media/upload/initialize`.
-pub(crate) fn initialize(call: Call) -> Pending {
+pub(crate) fn initialize(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let body = call.body();
         let text = |name| {
-            body.text_if(VocabularyWord::same_in_both(name))
+            body.optional_text(VocabularyWord::same_in_both(name))
                 .filter(|text| !text.is_empty())
         };
-        let kind = announced(text("media_category"), text("media_type"))?;
+        let kind = announced_kind(text("media_category"), text("media_type"))?;
         let new = NewUpload {
             kind,
-            total_bytes: body.int_if(VocabularyWord::same_in_both("total_bytes")),
-            limit: limit_of(kind),
-            shared_with: body.ids(VocabularyWord::same_in_both("additional_owners")),
+            total_bytes: body.optional_int(VocabularyWord::same_in_both("total_bytes")),
+            limit: size_limit(kind),
+            shared_with: body.id_array(VocabularyWord::same_in_both("additional_owners")),
         };
-        let upload = begin(&call, new).await?;
-        begun(&call, &upload)
+        let upload = start_upload(&call, new).await?;
+        respond_started(&call, &upload)
     })
 }
 
 /// `POST /2/media/upload/{id}/append`.
-pub(crate) fn append(mut call: Call) -> Pending {
+pub(crate) fn append(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
-        let user = call.user()?;
+        let user = call.require_user()?;
         // Nobody's bytes are taken in before it is known that they may come.
         call.read(move |tx| rules::find_open_upload(tx, user, id))
             .await?;
         let uploads = call.uploads()?;
         let sent = receive(&mut call, uploads.files()).await?;
-        let upload = with(&uploads, &sent, add(&call, &uploads, id, &sent)).await?;
-        call.say(json!({ "expires_at": upload.expires_at.seconds() }))
+        let upload =
+            run_then_discard(&uploads, &sent, add_segment(&call, &uploads, id, &sent)).await?;
+        call.respond_data(json!({ "expires_at": upload.expires_at.seconds() }))
     })
 }
 
 /// `POST /2/media/upload/{id}/finalize`.
-pub(crate) fn finalize(call: Call) -> Pending {
+pub(crate) fn finalize(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
-        end(&call, &call.uploads()?, id).await
+        finish_upload(&call, &call.uploads()?, id).await
     })
 }
 
 /// `GET /2/media/upload` and `GET /1.1/media/upload.json`.
-pub(crate) fn status(call: Call) -> Pending {
+pub(crate) fn status(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let user = call.user()?;
+        let user = call.require_user()?;
         let id = call
-            .id("media_id")
+            .query_id("media_id")
             .ok_or_else(|| Refusal::missing_parameter("media_id"))?;
         let (upload, made) = call
             .read(move |tx| {
@@ -72,23 +76,23 @@ pub(crate) fn status(call: Call) -> Pending {
                 Ok((upload, store::media::find_by_id(tx, id)?))
             })
             .await?;
-        told(&call, &upload, made.as_ref())
+        respond_finished(&call, &upload, made.as_ref())
     })
 }
 
 /// `POST /2/media/upload` and `POST /1.1/media/upload.json`.
-pub(crate) fn upload(mut call: Call) -> Pending {
+pub(crate) fn upload(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let uploads = call.uploads()?;
         let sent = receive(&mut call, uploads.files()).await?;
-        with(&uploads, &sent, step(&call, &uploads, &sent)).await
+        run_then_discard(&uploads, &sent, run_command(&call, &uploads, &sent)).await
     })
 }
 
 /// Does something with what was sent; what lies where it came in does not stay there.
-async fn with<T>(
-    uploads: &Uploads,
-    sent: &Sent,
+async fn run_then_discard<T>(
+    uploads: &UploadProcessor,
+    sent: &UploadForm,
     done: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     let outcome = done.await;
@@ -99,41 +103,45 @@ async fn with<T>(
     outcome
 }
 
-async fn step(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Error> {
+async fn run_command(
+    call: &RequestContext,
+    uploads: &UploadProcessor,
+    sent: &UploadForm,
+) -> Result<HttpReply, Error> {
     match sent.text("command") {
-        None => at_once(call, uploads, sent).await,
+        None => upload_whole(call, uploads, sent).await,
         Some("INIT") => {
-            let kind = announced(sent.text("media_category"), sent.text("media_type"))?;
-            let total_bytes = number(sent, "total_bytes")?;
+            let kind = announced_kind(sent.text("media_category"), sent.text("media_type"))?;
+            let total_bytes = parse_number(sent, "total_bytes")?;
             if is_legacy(call) && total_bytes.is_none() {
                 return Err(Refusal::missing_parameter("total_bytes").into());
             }
             let new = NewUpload {
                 kind,
                 total_bytes,
-                limit: limit_of(kind),
-                shared_with: owners(sent)?,
+                limit: size_limit(kind),
+                shared_with: parse_owners(sent)?,
             };
-            let upload = begin(call, new).await?;
-            begun(call, &upload)
+            let upload = start_upload(call, new).await?;
+            respond_started(call, &upload)
         }
         Some("APPEND") => {
-            add(call, uploads, id_of(sent)?, sent).await?;
-            Ok(Reply::empty(204))
+            add_segment(call, uploads, parse_media_id(sent)?, sent).await?;
+            Ok(HttpReply::empty(204))
         }
-        Some("FINALIZE") => end(call, uploads, id_of(sent)?).await,
+        Some("FINALIZE") => finish_upload(call, uploads, parse_media_id(sent)?).await,
         Some(other) => Err(Refusal::invalid_value("command", other).into()),
     }
 }
 
-fn id_of(sent: &Sent) -> Result<MediaId, Refusal> {
+fn parse_media_id(sent: &UploadForm) -> Result<UploadMediaId, Refusal> {
     let text = sent
         .text("media_id")
         .ok_or_else(|| Refusal::missing_parameter("media_id"))?;
     Id::parse(text).ok_or_else(|| Refusal::invalid_value("media_id", text))
 }
 
-fn number(sent: &Sent, name: &'static str) -> Result<Option<i64>, Refusal> {
+fn parse_number(sent: &UploadForm, name: &'static str) -> Result<Option<i64>, Refusal> {
     let Some(text) = sent.text(name) else {
         return Ok(None);
     };
@@ -142,7 +150,7 @@ fn number(sent: &Sent, name: &'static str) -> Result<Option<i64>, Refusal> {
     Ok(Some(number))
 }
 
-fn owners(sent: &Sent) -> Result<Vec<UserId>, Refusal> {
+fn parse_owners(sent: &UploadForm) -> Result<Vec<UserId>, Refusal> {
     let all = sent.text("additional_owners").unwrap_or_default();
     let all = all.split(',').map(str::trim).filter(|id| !id.is_empty());
     all.take(100)
@@ -151,7 +159,10 @@ fn owners(sent: &Sent) -> Result<Vec<UserId>, Refusal> {
 }
 
 /// The kind that a category or a type announces.
-fn announced(category: Option<&str>, label: Option<&str>) -> Result<Option<UploadKind>, Refusal> {
+fn announced_kind(
+    category: Option<&str>,
+    label: Option<&str>,
+) -> Result<Option<UploadKind>, Refusal> {
     let told = category.map(|category| {
         let message = format!("The media category [{category}] is not supported.");
         let kind = UploadKind::from_category(category);
@@ -176,7 +187,7 @@ fn announced(category: Option<&str>, label: Option<&str>) -> Result<Option<Uploa
     Ok(told.or(Some(kind)))
 }
 
-fn limit_of(kind: Option<UploadKind>) -> i64 {
+fn size_limit(kind: Option<UploadKind>) -> i64 {
     let limit = match kind {
         Some(UploadKind::Photo) => media::IMAGE_BYTES,
         Some(UploadKind::AnimatedGif) => media::GIF_BYTES,
@@ -186,63 +197,67 @@ fn limit_of(kind: Option<UploadKind>) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-async fn begin(call: &Call, new: NewUpload) -> Result<MediaUpload, Error> {
-    let user = call.user()?;
+async fn start_upload(call: &RequestContext, new: NewUpload) -> Result<MediaUpload, Error> {
+    let user = call.require_user()?;
     call.write(move |tx| rules::initialize(tx, user, &new))
         .await
 }
 
 /// Takes a segment: its bytes go to their place, then it is noted, then it is acknowledged.
-async fn add(
-    call: &Call,
-    uploads: &Uploads,
-    id: MediaId,
-    sent: &Sent,
+async fn add_segment(
+    call: &RequestContext,
+    uploads: &UploadProcessor,
+    id: UploadMediaId,
+    sent: &UploadForm,
 ) -> Result<MediaUpload, Error> {
     let incoming = sent
         .media
         .as_ref()
         .ok_or_else(|| Refusal::missing_parameter("media"))?;
-    let place = number(sent, "segment_index")?;
+    let place = parse_number(sent, "segment_index")?;
     let place = place.ok_or_else(|| Refusal::missing_parameter("segment_index"))?;
     if place > 999 {
         let message =
             format!("The `segment_index` query parameter value [{place}] is not between 0 and 999");
         return Err(Refusal::invalid_parameter("segment_index", place, message).into());
     }
-    put(call, uploads, id, incoming, place).await
+    store_segment(call, uploads, id, incoming, place).await
 }
 
-async fn put(
-    call: &Call,
-    uploads: &Uploads,
-    id: MediaId,
-    incoming: &Incoming,
+async fn store_segment(
+    call: &RequestContext,
+    uploads: &UploadProcessor,
+    id: UploadMediaId,
+    incoming: &IncomingFile,
     place: i64,
 ) -> Result<MediaUpload, Error> {
-    let (user, limit) = (call.user()?, limit_of(None));
+    let (user, limit) = (call.require_user()?, size_limit(None));
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
     let one = UploadSegment { index: place, size };
     call.read(move |tx| rules::check_segment(tx, user, id, one, limit))
         .await?;
-    let to = segment(id, place);
+    let to = segment_path(id, place);
     let moved = uploads.files().rename(&incoming.name, &to).await;
-    moved.map_err(broken)?;
+    moved.map_err(storage_unavailable)?;
     call.write(move |tx| rules::add_segment(tx, user, id, one, limit))
         .await
 }
 
 /// Ends the receiving. Pictures are looked at now; what plays, later.
-async fn end(call: &Call, uploads: &Uploads, id: MediaId) -> Result<Reply, Error> {
-    let user = call.user()?;
+async fn finish_upload(
+    call: &RequestContext,
+    uploads: &UploadProcessor,
+    id: UploadMediaId,
+) -> Result<HttpReply, Error> {
+    let user = call.require_user()?;
     let upload = call
         .read(move |tx| rules::find_owned_upload(tx, user, id))
         .await?;
     let later = match upload.kind.as_str() {
         "photo" | "subtitles" => false,
         "" => {
-            let head = uploads.files().read_head(&segment(id, 0)).await;
-            MediaFormat::sniff(&head.map_err(broken)?) == Some(MediaFormat::Mp4)
+            let head = uploads.files().read_head(&segment_path(id, 0)).await;
+            MediaFormat::sniff(&head.map_err(storage_unavailable)?) == Some(MediaFormat::Mp4)
         }
         _ => true,
     };
@@ -255,27 +270,31 @@ async fn end(call: &Call, uploads: &Uploads, id: MediaId) -> Result<Reply, Error
         })
         .await?;
     if mine && upload.state == UploadState::Processing {
-        return match uploads.finish(&upload).await? {
-            Ok(made) => told(call, &upload, Some(&made)),
-            Err(unfit) => Err(refused(call, &unfit).into()),
+        return match uploads.finish_upload(&upload).await? {
+            Ok(made) => respond_finished(call, &upload, Some(&made)),
+            Err(unfit) => Err(unfit_refusal(call, &unfit).into()),
         };
     }
     uploads.wake();
     let made = call
         .read(move |tx| Ok(store::media::find_by_id(tx, id)?))
         .await?;
-    told(call, &upload, made.as_ref())
+    respond_finished(call, &upload, made.as_ref())
 }
 
 /// A whole file in one request.
-async fn at_once(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Error> {
+async fn upload_whole(
+    call: &RequestContext,
+    uploads: &UploadProcessor,
+    sent: &UploadForm,
+) -> Result<HttpReply, Error> {
     let incoming = sent
         .media
         .as_ref()
         .ok_or_else(|| Refusal::missing_parameter("media"))?;
-    let category = announced(sent.text("media_category"), None)?;
+    let category = announced_kind(sent.text("media_category"), None)?;
     let format = MediaFormat::sniff(&incoming.head);
-    let format = format.ok_or_else(|| refused(call, &MediaRejection::Unknown))?;
+    let format = format.ok_or_else(|| unfit_refusal(call, &MediaRejection::Unknown))?;
     let fits = match category {
         None => true,
         Some(UploadKind::Photo | UploadKind::AnimatedGif) => format.is_image(),
@@ -283,7 +302,7 @@ async fn at_once(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, E
         Some(UploadKind::Subtitles) => matches!(format, MediaFormat::Srt | MediaFormat::Vtt),
     };
     if !fits {
-        return Err(refused(call, &MediaRejection::CategoryMismatch).into());
+        return Err(unfit_refusal(call, &MediaRejection::CategoryMismatch).into());
     }
     let limit = match format {
         MediaFormat::Mp4 => media::VIDEO_BYTES,
@@ -292,22 +311,22 @@ async fn at_once(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, E
         _ => media::IMAGE_BYTES,
     };
     if incoming.size > limit {
-        return Err(refused(call, &MediaRejection::TooLarge(limit)).into());
+        return Err(unfit_refusal(call, &MediaRejection::TooLarge(limit)).into());
     }
     let video = (format == MediaFormat::Mp4).then_some(category.unwrap_or(UploadKind::Video));
     let new = NewUpload {
         kind: video,
         total_bytes: None,
-        limit: limit_of(video),
-        shared_with: owners(sent)?,
+        limit: size_limit(video),
+        shared_with: parse_owners(sent)?,
     };
-    let upload = begin(call, new).await?;
-    put(call, uploads, upload.id, incoming, 0).await?;
-    end(call, uploads, upload.id).await
+    let upload = start_upload(call, new).await?;
+    store_segment(call, uploads, upload.id, incoming, 0).await?;
+    finish_upload(call, uploads, upload.id).await
 }
 
 /// A file that is not taken, as a refusal.
-fn refused(call: &Call, unfit: &MediaRejection) -> Refusal {
+fn unfit_refusal(call: &RequestContext, unfit: &MediaRejection) -> Refusal {
     if is_legacy(call) {
         return Refusal::Legacy {
             code: 324,
@@ -318,17 +337,21 @@ fn refused(call: &Call, unfit: &MediaRejection) -> Refusal {
 }
 
 /// What is said of an upload that has begun.
-fn begun(call: &Call, upload: &MediaUpload) -> Result<Reply, Error> {
-    let members = members(call, upload, None);
+fn respond_started(call: &RequestContext, upload: &MediaUpload) -> Result<HttpReply, Error> {
+    let members = upload_members(call, upload, None);
     if is_legacy(call) {
-        return Ok(Reply::json(202, &Value::Object(members)));
+        return Ok(HttpReply::json(202, &Value::Object(members)));
     }
-    call.say(Value::Object(members))
+    call.respond_data(Value::Object(members))
 }
 
 /// What is said of an upload that has ended.
-fn told(call: &Call, upload: &MediaUpload, made: Option<&Media>) -> Result<Reply, Error> {
-    let mut members = members(call, upload, made);
+fn respond_finished(
+    call: &RequestContext,
+    upload: &MediaUpload,
+    made: Option<&Media>,
+) -> Result<HttpReply, Error> {
+    let mut members = upload_members(call, upload, made);
     let played = made.map_or(upload.kind.as_str(), |made| &made.kind);
     let plays = matches!(played, "video" | "animated_gif");
     if plays || made.is_none() {
@@ -339,32 +362,36 @@ fn told(call: &Call, upload: &MediaUpload, made: Option<&Media>) -> Result<Reply
         };
         members.insert(
             "processing_info".to_owned(),
-            processing(call, upload, state),
+            processing_info(call, upload, state),
         );
     }
     if is_legacy(call) {
-        return Ok(Reply::json(200, &Value::Object(members)));
+        return Ok(HttpReply::json(200, &Value::Object(members)));
     }
     let mut body = Map::new();
     body.insert("data".to_owned(), Value::Object(members));
     if !upload.failure_reason.is_empty() {
         // The state says that it failed; this says why.
         let why = Refusal::invalid_parameter("media", "", upload.failure_reason.clone());
-        let why = accents::partial(&why, call.problem_base());
-        let errors = json!([with_detail(why, &upload.failure_reason)]);
+        let why = error_formats::render_partial_error(&why, call.problem_base());
+        let errors = json!([add_detail(why, &upload.failure_reason)]);
         body.insert("errors".to_owned(), errors);
     }
-    call.say_whole(&Value::Object(body))
+    call.respond_json(&Value::Object(body))
 }
 
-fn with_detail(mut problem: Value, detail: &str) -> Value {
+fn add_detail(mut problem: Value, detail: &str) -> Value {
     if let Some(members) = problem.as_object_mut() {
         members.insert("detail".to_owned(), json!(detail));
     }
     problem
 }
 
-fn members(call: &Call, upload: &MediaUpload, made: Option<&Media>) -> Map<String, Value> {
+fn upload_members(
+    call: &RequestContext,
+    upload: &MediaUpload,
+    made: Option<&Media>,
+) -> Map<String, Value> {
     let mut members = Map::new();
     let id = upload.id.to_string();
     if is_legacy(call) {
@@ -396,7 +423,7 @@ fn members(call: &Call, upload: &MediaUpload, made: Option<&Media>) -> Map<Strin
     members
 }
 
-fn processing(call: &Call, upload: &MediaUpload, state: UploadState) -> Value {
+fn processing_info(call: &RequestContext, upload: &MediaUpload, state: UploadState) -> Value {
     match state {
         UploadState::Receiving | UploadState::Pending => {
             json!({ "state": "pending", "check_after_secs": 1 })

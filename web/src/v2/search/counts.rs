@@ -9,37 +9,37 @@ use serde_json::{Map, json};
 use view::CountBucket;
 
 use super::window::{self, DAY_MS};
-use super::{one_token, query};
-use crate::call::{Call, Reply};
-use crate::page::Direction;
+use super::{check_single_token, parse_query};
+use crate::pagination::PageDirection;
+use crate::request_context::{HttpReply, RequestContext};
 
 /// How far back one page reaches.
 const PAGE_MS: i64 = 31 * DAY_MS;
 
 /// Spans of one length, the first and the last of which may be cut short.
 #[derive(Clone, Copy, Debug)]
-struct Spans {
+struct CountBuckets {
     from: i64,
     to: i64,
     step: i64,
 }
 
-impl Spans {
+impl CountBuckets {
     /// The number of the span that a moment lies in.
-    fn place(&self, at: i64) -> Option<usize> {
+    fn bucket_index(&self, at: i64) -> Option<usize> {
         let place = at.div_euclid(self.step) - self.from.div_euclid(self.step);
         usize::try_from(place).ok()
     }
 
-    fn count(&self) -> usize {
+    fn bucket_count(&self) -> usize {
         if self.from >= self.to {
             return 0;
         }
-        self.place(self.to - 1).map_or(0, |last| last + 1)
+        self.bucket_index(self.to - 1).map_or(0, |last| last + 1)
     }
 
     /// The spans with their figures.
-    fn shown(&self, figures: &[u64]) -> Vec<CountBucket> {
+    fn to_counts(&self, figures: &[u64]) -> Vec<CountBucket> {
         let mut start = self.from;
         let spans = figures.iter().map(|posts| {
             let end = (start.div_euclid(self.step) + 1) * self.step;
@@ -56,25 +56,28 @@ impl Spans {
 }
 
 /// Counts, and says where the spans go on that one page does not hold.
-pub(super) async fn count(call: &Call, product: QueryProduct) -> Result<Reply, Error> {
-    let query = query(call, product)?;
-    one_token(call)?;
-    let page = call.page_of(1)?;
-    let bounds = window::read(call, product)?;
-    let (mut from, mut to) = bounds.span(call.now());
+pub(super) async fn respond_counts(
+    call: &RequestContext,
+    product: QueryProduct,
+) -> Result<HttpReply, Error> {
+    let query = parse_query(call, product)?;
+    check_single_token(call)?;
+    let page = call.page_request_with_limit(1)?;
+    let bounds = window::parse_bounds(call, product)?;
+    let (mut from, mut to) = bounds.time_range(call.now());
     if let Some(keys) = page.after {
         // The walk ends where it began to look to, however long it takes.
-        (to, from) = keys.pair();
+        (to, from) = keys.first_two();
     }
-    let step = step(call);
+    let step = bucket_length(call);
     let whole = from;
     if product == QueryProduct::FullCounts && to - from > PAGE_MS {
         let least = to - PAGE_MS;
         from = least + (step - least.rem_euclid(step)) % step;
     }
-    let next = (from > whole).then(|| page.token(Direction::Next, (from, whole)));
-    let spans = Spans { from, to, step };
-    let mut window = bounds.window();
+    let next = (from > whole).then(|| page.page_token(PageDirection::Next, (from, whole)));
+    let spans = CountBuckets { from, to, step };
+    let mut window = bounds.to_window();
     window.since_ms = window.since_ms.max(from);
     window.until_ms = window.until_ms.min(to);
     let asked = PostSearchRequest {
@@ -82,28 +85,38 @@ pub(super) async fn count(call: &Call, product: QueryProduct) -> Result<Reply, E
         window,
         limit: 0,
     };
-    let search = Arc::clone(call.search()?);
+    let search = Arc::clone(call.search_index()?);
     search.catch_up(call.store()).await?;
     let snapshot = search.snapshot();
     let counted = call.read(move |tx| {
-        let mut figures = vec![0_u64; spans.count()];
-        search::count(tx, &snapshot, &asked, |at| spans.place(at), &mut figures)?;
+        let mut figures = vec![0_u64; spans.bucket_count()];
+        search::count(
+            tx,
+            &snapshot,
+            &asked,
+            |at| spans.bucket_index(at),
+            &mut figures,
+        )?;
         Ok(figures)
     });
     let figures = counted.await?;
-    say(call, &spans.shown(&figures), next)
+    render_counts(call, &spans.to_counts(&figures), next)
 }
 
-fn step(call: &Call) -> i64 {
-    match call.text("granularity") {
+fn bucket_length(call: &RequestContext) -> i64 {
+    match call.query_text("granularity") {
         Some("minute") => 60_000,
         Some("day") => DAY_MS,
         _ => 3_600_000,
     }
 }
 
-fn say(call: &Call, counts: &[CountBucket], next: Option<String>) -> Result<Reply, Error> {
-    let spoken = call.spoken();
+fn render_counts(
+    call: &RequestContext,
+    counts: &[CountBucket],
+    next: Option<String>,
+) -> Result<HttpReply, Error> {
+    let spoken = call.answer_vocabulary();
     let total: i64 = counts.iter().map(|count| count.posts).sum();
     let mut meta = Map::new();
     let (post, tweet) = ("total_post_count", "total_tweet_count");
@@ -118,24 +131,24 @@ fn say(call: &Call, counts: &[CountBucket], next: Option<String>) -> Result<Repl
     if let Some(token) = next {
         meta.insert("next_token".to_owned(), json!(token));
     }
-    call.answer_with(&view::render_counts(counts, spoken), Some(meta))
+    call.respond_with_meta(&view::render_counts(counts, spoken), Some(meta))
 }
 
 #[cfg(test)]
 mod tests {
     use base::Time;
 
-    use super::Spans;
+    use super::CountBuckets;
 
     #[test]
     fn spans_stand_on_the_clock_and_the_ends_are_cut() {
-        let spans = Spans {
+        let spans = CountBuckets {
             from: 3_599_000,
             to: 7_300_000,
             step: 3_600_000,
         };
-        assert_eq!(spans.count(), 3);
-        let shown = spans.shown(&[1, 2, 3]);
+        assert_eq!(spans.bucket_count(), 3);
+        let shown = spans.to_counts(&[1, 2, 3]);
         let ends: Vec<(i64, i64, i64)> = shown
             .iter()
             .map(|count| (count.start.ms(), count.end.ms(), count.posts))
@@ -146,14 +159,14 @@ mod tests {
             (7_200_000, 7_300_000, 3),
         ];
         assert_eq!(ends, expected);
-        assert_eq!(spans.place(7_199_999), Some(1));
+        assert_eq!(spans.bucket_index(7_199_999), Some(1));
         assert_eq!(
-            Spans {
+            CountBuckets {
                 from: 5,
                 to: 5,
                 step: 9
             }
-            .count(),
+            .bucket_count(),
             0
         );
         assert_eq!(Time::from_ms(0).ms(), 0);

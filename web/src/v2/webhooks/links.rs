@@ -6,12 +6,12 @@ use network::webhooks;
 use serde_json::{Value, json};
 use store::webhooks::{self as stored, StreamLink};
 
-use super::webhook_id;
-use crate::call::Call;
-use crate::endpoint::Pending;
+use super::path_webhook_id;
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
 
 /// What may be asked of the posts that are sent.
-const FIELDS: [&str; 6] = [
+const LINK_FIELDS: [&str; 6] = [
     "post.fields",
     "expansions",
     "media.fields",
@@ -21,36 +21,36 @@ const FIELDS: [&str; 6] = [
 ];
 
 /// `POST /2/<posts>/search/webhooks/{webhook_id}`; again, the fields are those of the last time.
-pub(crate) fn create_link(call: Call) -> Pending {
+pub(crate) fn create_link(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, id) = (enterprise(&call)?, webhook_id(&call)?);
-        let fields = fields(&call);
+        let (app, id) = (require_enterprise(&call)?, path_webhook_id(&call)?);
+        let fields = requested_fields(&call);
         call.write(move |tx| {
             webhooks::find_owned(tx, app, id)?;
             Ok(stored::link_stream(tx, id, app, &fields)?)
         })
         .await?;
-        call.say(json!({ "provisioned": true }))
+        call.respond_data(json!({ "provisioned": true }))
     })
 }
 
 /// `GET /2/<posts>/search/webhooks`.
-pub(crate) fn links(call: Call) -> Pending {
+pub(crate) fn list_links(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let app = call.caller()?.app_id;
+        let app = call.require_caller()?.app_id;
         let found = call
             .read(move |tx| Ok(stored::stream_links(tx, app)?))
             .await?;
-        let owner = call.caller()?.app.owner_id.to_string();
-        let links: Value = found.iter().map(|link| shown(link, &owner)).collect();
-        call.say(json!({ "links": links }))
+        let owner = call.require_caller()?.app.owner_id.to_string();
+        let links: Value = found.iter().map(|link| link_json(link, &owner)).collect();
+        call.respond_data(json!({ "links": links }))
     })
 }
 
 /// `DELETE /2/<posts>/search/webhooks/{webhook_id}`.
-pub(crate) fn delete_link(call: Call) -> Pending {
+pub(crate) fn delete_link(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, id) = (call.caller()?.app_id, webhook_id(&call)?);
+        let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
         call.write(move |tx| {
             webhooks::find_owned(tx, app, id)?;
             if stored::unlink_stream(tx, id, app)? {
@@ -59,11 +59,11 @@ pub(crate) fn delete_link(call: Call) -> Pending {
             Err(webhooks::webhook_not_found(id).into())
         })
         .await?;
-        call.say(json!({ "deleted": true }))
+        call.respond_data(json!({ "deleted": true }))
     })
 }
 
-fn shown(link: &StreamLink, owner: &str) -> Value {
+fn link_json(link: &StreamLink, owner: &str) -> Value {
     let asked = link.fields.split('&');
     let fields: Vec<&str> = asked
         .filter(|one| !one.starts_with("vocabulary="))
@@ -79,12 +79,12 @@ fn shown(link: &StreamLink, owner: &str) -> Value {
 }
 
 /// As the query asked for them: `post.fields=lang,created_at`.
-fn fields(call: &Call) -> String {
-    let asked = FIELDS.iter().filter_map(|name| {
-        let raw = call.raw(name);
-        (!raw.is_empty()).then(|| format!("{}={raw}", call.spelled(name)))
+fn requested_fields(call: &RequestContext) -> String {
+    let asked = LINK_FIELDS.iter().filter_map(|name| {
+        let raw = call.raw_param(name);
+        (!raw.is_empty()).then(|| format!("{}={raw}", call.param_name_used(name)))
     });
-    let spoken = call.spoken();
+    let spoken = call.answer_vocabulary();
     let words = match spoken.vocabulary {
         Vocabulary::Tweet => "tweets",
         Vocabulary::Post => "posts",
@@ -100,8 +100,8 @@ fn fields(call: &Call) -> String {
     all.collect::<Vec<_>>().join("&")
 }
 
-fn enterprise(call: &Call) -> Result<base::AppId, Error> {
-    let caller = call.caller()?;
+fn require_enterprise(call: &RequestContext) -> Result<base::AppId, Error> {
+    let caller = call.require_caller()?;
     if caller.app.access_level == AccessLevel::Enterprise.name() {
         return Ok(caller.app_id);
     }

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, is};
 use super::{hashed, remove, update};
-use crate::harness::{Ask, Person, Server, for_the_test, fresh};
+use crate::harness::{TestRequest, TestServer, TestUser, keep_for_test, unique_number};
 
 /// A network on which an audience comes to three people before that is told.
-fn careful() -> &'static Server {
-    static CAREFUL: OnceLock<Server> = OnceLock::new();
+fn careful() -> &'static TestServer {
+    static CAREFUL: OnceLock<TestServer> = OnceLock::new();
     CAREFUL.get_or_init(|| {
-        Server::start(&[
+        TestServer::start(&[
             "--set",
             "ads.min_audience=3",
             "--set",
@@ -24,13 +24,15 @@ fn careful() -> &'static Server {
 #[test]
 fn nobody_learns_whether_somebody_is_here() {
     let ads = Advertiser::on(careful());
-    let email = format!("secret{}@bikes.example", fresh());
-    careful().person_with("secret", &["--email", &email]);
-    let some: Vec<Person<'_>> = (0..3).map(|_| careful().person("some")).collect();
+    let email = format!("secret{}@bikes.example", unique_number());
+    careful().new_user_with("secret", &["--email", &email]);
+    let some: Vec<TestUser<'_>> = (0..3).map(|_| careful().new_user("some")).collect();
     let (here, nobody) = (ads.audience(), ads.audience());
     let body = |value: &str| json!([update(&json!([{ "email": [hashed(value)] }]))]);
-    let one = ads.users(&here, &body(&email)).is(200);
-    let other = ads.users(&nobody, &body("nobody@bikes.example")).is(200);
+    let one = ads.users(&here, &body(&email)).assert_status(200);
+    let other = ads
+        .users(&nobody, &body("nobody@bikes.example"))
+        .assert_status(200);
     assert_eq!(one["data"], other["data"]);
     let (one, other) = (
         ads.comes_to(&here, Value::Null),
@@ -43,23 +45,27 @@ fn nobody_learns_whether_somebody_is_here() {
     assert_eq!(one["reasons_not_targetable"], json!(["TOO_SMALL"]));
     let take = json!([remove(&json!([{ "email": [hashed(&email)] }]))]);
     let (one, other) = (ads.users(&here, &take), ads.users(&nobody, &take));
-    assert_eq!(one.is(200)["data"], other.is(200)["data"]);
+    assert_eq!(
+        one.assert_status(200)["data"],
+        other.assert_status(200)["data"]
+    );
     // Enough of them are told.
     let users: Vec<Value> = some
         .iter()
         .map(|person| json!({ "svc_id": [hashed(&person.id)] }))
         .collect();
-    ads.users(&here, &json!([update(&users.into())])).is(200);
+    ads.users(&here, &json!([update(&users.into())]))
+        .assert_status(200);
     assert_eq!(ads.comes_to(&here, 3)["targetable"], true);
     // Nor is it estimated what is too small, or another's.
     let estimate = |ads: &Advertiser, audience: &str| {
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
         let criterion = json!({ "targeting_type": "CUSTOM_AUDIENCE", "targeting_value": audience });
-        let ask = Ask::post(path).json(&json!({ "targeting_criteria": [criterion] }));
-        ads.person.signed(ask)
+        let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        ads.person.send_signed(ask)
     };
     assert_eq!(
-        estimate(&ads, &here).is(200)["data"]["audience_size"],
+        estimate(&ads, &here).assert_status(200)["data"]["audience_size"],
         json!({ "min": 2, "max": 4 })
     );
     is(&estimate(&ads, &nobody), 400, "INVALID", "targeting_value");
@@ -70,7 +76,7 @@ fn nobody_learns_whether_somebody_is_here() {
         "targeting_value",
     );
     // Nothing of what was sent is in what the server says.
-    let said = careful().logged() + &careful().said();
+    let said = careful().stderr() + &careful().stdout();
     assert!(!said.contains(&hashed(&email)) && !said.contains(&email));
 }
 
@@ -83,8 +89,8 @@ fn estimated(ads: &Advertiser, criteria: &[(&str, &str, &str)]) -> (i64, i64) {
         })
         .collect();
     let path = format!("/12/accounts/{}/audience_estimate", ads.account);
-    let ask = Ask::post(path).json(&json!({ "targeting_criteria": criteria }));
-    let size = ads.person.signed(ask).is(200)["data"]["audience_size"].clone();
+    let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": criteria }));
+    let size = ads.person.send_signed(ask).assert_status(200)["data"]["audience_size"].clone();
     (size["min"].as_i64().unwrap(), size["max"].as_i64().unwrap())
 }
 
@@ -97,24 +103,24 @@ fn sizes_are_told_in_steps_that_hide_each_single_person() {
         "--set",
         "ads.audience_delay=1s",
     ];
-    let server: &'static Server = for_the_test(Server::start(&set));
+    let server: &'static TestServer = keep_for_test(TestServer::start(&set));
     let ads = Advertiser::on(server);
     let exact = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
-    server.cli(&exact).well();
-    let people: Vec<Person<'_>> = (0..8).map(|_| server.person("member")).collect();
-    let users = |people: &[Person<'_>]| -> Value {
+    server.run_cli(&exact).assert_success();
+    let people: Vec<TestUser<'_>> = (0..8).map(|_| server.new_user("member")).collect();
+    let users = |people: &[TestUser<'_>]| -> Value {
         let ids = people
             .iter()
             .map(|one| json!({ "svc_id": [hashed(&one.id)] }));
         json!([update(&ids.collect())])
     };
     let (all, most) = (ads.audience(), ads.audience());
-    ads.users(&all, &users(&people)).is(200);
-    ads.users(&most, &users(&people[1..])).is(200);
+    ads.users(&all, &users(&people)).assert_status(200);
+    ads.users(&most, &users(&people[1..])).assert_status(200);
     let told = ads.comes_to(&all, 6);
     assert_eq!(told["targetable"], true);
     // Seven are six or fewer than six, as it falls out for these seven, and stay so.
-    crate::harness::until("the other one is worked out", || {
+    crate::harness::wait_until("the other one is worked out", || {
         ads.one(&most)["reasons_not_targetable"] != json!(["PROCESSING", "TOO_SMALL"])
     });
     let seven = ads.one(&most);
@@ -136,21 +142,22 @@ fn sizes_are_told_in_steps_that_hide_each_single_person() {
     }
     // The same with whom not to reach: whether any of them is here makes no difference.
     for person in &people[..2] {
-        person.follows(&[&ads.person]);
+        person.import_follows(&[&ads.person]);
     }
     let followers = || estimated(&ads, &[("FOLLOWERS_OF_USER", &ads.person.id, "EQ")]);
-    crate::harness::until("followers are counted", || followers() == (2, 2));
-    let email = format!("away{}@bikes.example", fresh());
-    server.person_with("away", &["--email", &email]);
+    crate::harness::wait_until("followers are counted", || followers() == (2, 2));
+    let email = format!("away{}@bikes.example", unique_number());
+    server.new_user_with("away", &["--email", &email]);
     let list = ads.make("/do_not_reach_lists", &[]);
     assert_eq!(followers(), (0, 9));
     let account = &ads.account;
     let path = format!("/12/batch/accounts/{account}/do_not_reach_lists/{list}/users");
     let before = ads.get("/do_not_reach_lists", &[])["data"][0].clone();
     assert_eq!(before["list_size"], Value::Null);
-    let ask = Ask::post(path).json(&json!([update(&json!([{ "email": [hashed(&email)] }]))]));
-    ads.person.signed(ask).is(200);
-    crate::harness::until("it is worked out", || {
+    let ask =
+        TestRequest::post(path).json(&json!([update(&json!([{ "email": [hashed(&email)] }]))]));
+    ads.person.send_signed(ask).assert_status(200);
+    crate::harness::wait_until("it is worked out", || {
         let list = ads.get("/do_not_reach_lists", &[])["data"][0].clone();
         list["reasons_not_targetable"] == json!(["TOO_SMALL"]) && list["list_size"].is_null()
     });

@@ -4,32 +4,36 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, is, send};
 use super::{hashed, ids, remove, update};
-use crate::harness::{Answer, App, Ask, Server, for_the_test, fresh, shared, until};
+use crate::harness::{
+    TestApp, TestRequest, TestResponse, TestServer, keep_for_test, shared_server, unique_number,
+    wait_until,
+};
 
 impl Advertiser {
-    fn avoid(&self, list: &str, operations: &Value) -> Answer {
+    fn avoid(&self, list: &str, operations: &Value) -> TestResponse {
         let account = &self.account;
         let path = format!("/12/batch/accounts/{account}/do_not_reach_lists/{list}/users");
-        self.person.signed(Ask::post(path).json(operations))
+        self.person
+            .send_signed(TestRequest::post(path).json(operations))
     }
 }
 
 /// A network that serves what is promoted.
-struct Network(&'static Server, App);
+struct Network(&'static TestServer, TestApp);
 
 impl Network {
-    fn new(server: &'static Server) -> Self {
+    fn new(server: &'static TestServer) -> Self {
         let app = server.new_app("self-serve");
         let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
-        server.cli(&allow).well();
+        server.run_cli(&allow).assert_success();
         Self(server, app)
     }
 
     /// Whether anything is shown to a user.
     fn shows(&self, user: &str) -> bool {
         let body = json!({ "viewer": { "user_id": user }, "placement": "TWITTER_TIMELINE" });
-        let ask = Ask::post("/ads-serve/1/request").json(&body);
-        let shown = self.0.send(ask.bearer(&self.1.bearer)).is(200);
+        let ask = TestRequest::post("/ads-serve/1/request").json(&body);
+        let shown = self.0.send(ask.bearer(&self.1.bearer)).assert_status(200);
         !shown["data"].as_array().unwrap().is_empty()
     }
 }
@@ -37,22 +41,22 @@ impl Network {
 #[test]
 fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() {
     let delay = ["--set", "ads.audience_delay=1s"];
-    let server: &'static Server = for_the_test(Server::start(&delay));
+    let server: &'static TestServer = keep_for_test(TestServer::start(&delay));
     let (ads, network) = (Advertiser::on(server), Network::new(server));
-    let email = format!("Ana.Reis{}@bikes.example", fresh());
-    let ana = server.person_with("ana", &["--email", &email]);
-    let ben = server.person("ben");
-    ana.follows(&[&ads.person]);
-    ben.follows(&[&ads.person]);
+    let email = format!("Ana.Reis{}@bikes.example", unique_number());
+    let ana = server.new_user_with("ana", &["--email", &email]);
+    let ben = server.new_user("ben");
+    ana.import_follows(&[&ads.person]);
+    ben.import_follows(&[&ads.person]);
     let set = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
-    server.cli(&set).well();
+    server.run_cli(&set).assert_success();
     let reached = || {
         let criterion = json!({
             "targeting_type": "FOLLOWERS_OF_USER", "targeting_value": ads.person.id
         });
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
-        let ask = Ask::post(path).json(&json!({ "targeting_criteria": [criterion] }));
-        ads.person.signed(ask).is(200)["data"]["audience_size"]["max"].clone()
+        let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        ads.person.send_signed(ask).assert_status(200)["data"]["audience_size"]["max"].clone()
     };
     // One line item asks for nothing, the other for the account's followers.
     let item = ads.line_item(&ads.campaign());
@@ -62,24 +66,32 @@ fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() 
         ("targeting_type", "FOLLOWERS_OF_USER"),
         ("targeting_value", ads.person.id.as_str()),
     ];
-    ads.send("POST", "/targeting_criteria", &followers).is(200);
+    ads.send("POST", "/targeting_criteria", &followers)
+        .assert_status(200);
     for item in [&item, &other] {
-        let post = ads.person.says(&format!("Promoted {}", fresh()));
+        let post = ads
+            .person
+            .publish_text(&format!("Promoted {}", unique_number()));
         let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-        ads.send("POST", "/promoted_posts", &promote).is(200);
+        ads.send("POST", "/promoted_posts", &promote)
+            .assert_status(200);
     }
     assert!(network.shows(&ana.id) && network.shows(&ben.id));
-    until("both are estimated", || reached() == 2);
+    wait_until("both are estimated", || reached() == 2);
 
     let made = ads.send(
         "POST",
         "/do_not_reach_lists",
         &[("description", "Asked not to")],
     );
-    let list = made.is(200)["data"]["id"].as_str().unwrap().to_owned();
+    let list = made.assert_status(200)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let users = json!([{ "email": [hashed(&email.to_lowercase()).to_uppercase()] }]);
-    ads.avoid(&list, &json!([update(&users)])).is(200);
-    until("she is reached no more", || {
+    ads.avoid(&list, &json!([update(&users)]))
+        .assert_status(200);
+    wait_until("she is reached no more", || {
         !network.shows(&ana.id) && reached() == 1
     });
     assert!(network.shows(&ben.id));
@@ -90,21 +102,25 @@ fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() 
     // Other advertisers reach her as before.
     let rival = Advertiser::on(server);
     let item = rival.line_item(&rival.campaign());
-    let post = rival.person.says("Also promoted");
+    let post = rival.person.publish_text("Also promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-    rival.send("POST", "/promoted_posts", &promote).is(200);
+    rival
+        .send("POST", "/promoted_posts", &promote)
+        .assert_status(200);
     assert!(network.shows(&ana.id));
     rival
         .send("DELETE", &format!("/line_items/{item}"), &[])
-        .is(200);
+        .assert_status(200);
     // Whoever is taken from the list is reached again, and all when there is none.
-    ads.avoid(&list, &json!([remove(&users)])).is(200);
-    until("she is reached again", || network.shows(&ana.id));
-    ads.avoid(&list, &json!([update(&users)])).is(200);
-    until("she is not", || !network.shows(&ana.id));
+    ads.avoid(&list, &json!([remove(&users)]))
+        .assert_status(200);
+    wait_until("she is reached again", || network.shows(&ana.id));
+    ads.avoid(&list, &json!([update(&users)]))
+        .assert_status(200);
+    wait_until("she is not", || !network.shows(&ana.id));
     ads.send("DELETE", &format!("/do_not_reach_lists/{list}"), &[])
-        .is(200);
-    until("without a list everyone is reached", || {
+        .assert_status(200);
+    wait_until("without a list everyone is reached", || {
         network.shows(&ana.id) && reached() == 2
     });
 }
@@ -113,7 +129,7 @@ fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() 
 fn an_account_has_one_list_of_addresses_and_phone_numbers() {
     let ads = Advertiser::new();
     let made = ads.send("POST", "/do_not_reach_lists", &[("description", "Asked")]);
-    let list = made.is(200)["data"].clone();
+    let list = made.assert_status(200)["data"].clone();
     for (name, value) in [
         ("name", json!("Do Not Reach List")),
         ("description", json!("Asked")),
@@ -156,7 +172,7 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
 
     let phone = json!([{ "phone_number": [hashed("+351200000000")] }]);
     let answer = ads.avoid(id, &json!([one, update(&phone), remove(&phone)]));
-    let body = answer.is(200);
+    let body = answer.assert_status(200);
     let counts = json!([{ "success_count": 3, "total_count": 3 }]);
     assert_eq!(body["data"], counts);
     let params = json!({ "account_id": ads.account, "do_not_reach_list_id": id });
@@ -190,7 +206,7 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
         (timed("expires_at", "2020-01-01T00:00:00Z"), "expires_at"),
         (timed("expires_at", "soon"), "expires_at"),
     ] {
-        let body = ads.avoid(id, &json!([one, bad])).is(400);
+        let body = ads.avoid(id, &json!([one, bad])).assert_status(400);
         let wrong = &body["operation_errors"][1][0];
         assert_eq!(wrong["code"], "INVALID_PARAMETER", "{body}");
         assert_eq!(wrong["parameter"], at, "{body}");
@@ -200,10 +216,10 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
         is(&ads.avoid(id, &bad), 400, "INVALID_PARAMETER", "");
     }
     // A partner brings audiences, and has no say in whom the account reaches.
-    let partner = shared().person("partner");
+    let partner = shared_server().new_user("partner");
     let role = ["ads", "account", "role", &ads.account, &partner.username];
     let role = [&role[..], &["PARTNER_AUDIENCE_MANAGER"]].concat();
-    shared().cli(&role).well();
+    shared_server().run_cli(&role).assert_success();
     let path = format!("/12/accounts/{}/do_not_reach_lists", ads.account);
     for method in ["GET", "POST"] {
         is(
@@ -215,7 +231,7 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
     }
     // Once it is gone there may be another.
     let gone = ads.send("DELETE", &format!("/do_not_reach_lists/{id}"), &[]);
-    assert_eq!(gone.is(200)["data"]["deleted"], true);
+    assert_eq!(gone.assert_status(200)["data"]["deleted"], true);
     is(
         &ads.avoid(id, &json!([one])),
         404,
@@ -230,44 +246,51 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
 
 #[test]
 fn uploads_are_counted_for_the_account_whoever_makes_them() {
-    let server: &'static Server = for_the_test(Server::start(&["--rate-limits", "table"]));
+    let server: &'static TestServer = keep_for_test(TestServer::start(&["--rate-limits", "table"]));
     let (ads, other) = (Advertiser::on(server), Advertiser::on(server));
-    let colleague = server.person("colleague");
+    let colleague = server.new_user("colleague");
     let role = ["ads", "account", "role", &ads.account, &colleague.username];
-    server.cli(&[&role[..], &["AD_MANAGER"]].concat()).well();
+    server
+        .run_cli(&[&role[..], &["AD_MANAGER"]].concat())
+        .assert_success();
     let (audience, elsewhere) = (ads.audience(), other.audience());
     let one = json!([update(&json!([{ "email": [hashed("a@b.example")] }]))]);
     let path = format!(
         "/12/accounts/{}/custom_audiences/{audience}/users",
         ads.account
     );
-    let left = |answer: &Answer| {
+    let left = |answer: &TestResponse| {
         let figures = ["x-rate-limit-limit", "x-rate-limit-remaining"];
         let account = [
             "x-account-rate-limit-limit",
             "x-account-rate-limit-remaining",
         ];
-        let [user, account] = [figures, account].map(|names| names.map(|name| answer.number(name)));
+        let [user, account] =
+            [figures, account].map(|names| names.map(|name| answer.header_number(name)));
         assert_eq!(user, account);
         assert_eq!(user[0], 1_500);
         user[1]
     };
     let mine = ads.users(&audience, &one);
-    mine.is(200);
+    mine.assert_status(200);
     assert_eq!(left(&mine), 1_499);
-    let theirs = colleague.signed(Ask::post(&path).json(&one));
-    theirs.is(200);
+    let theirs = colleague.send_signed(TestRequest::post(&path).json(&one));
+    theirs.assert_status(200);
     assert_eq!(left(&theirs), 1_498);
     // Another account has its own, and a stranger takes nothing from this one.
     let apart = other.users(&elsewhere, &one);
-    apart.is(200);
+    apart.assert_status(200);
     assert_eq!(left(&apart), 1_499);
-    let foreign = other.person.signed(Ask::post(&path).json(&one));
+    let foreign = other
+        .person
+        .send_signed(TestRequest::post(&path).json(&one));
     is(&foreign, 403, "ACCOUNT_NOT_FOUND", "account_id");
-    assert_eq!(foreign.number("x-rate-limit-remaining"), 1_499);
+    assert_eq!(foreign.header_number("x-rate-limit-remaining"), 1_499);
     assert_eq!(foreign.header("x-account-rate-limit-remaining"), "");
-    let foreign = other.person.signed(Ask::post(&path).json(&one));
-    assert_eq!(foreign.number("x-rate-limit-remaining"), 1_498);
+    let foreign = other
+        .person
+        .send_signed(TestRequest::post(&path).json(&one));
+    assert_eq!(foreign.header_number("x-rate-limit-remaining"), 1_498);
     assert_eq!(left(&ads.users(&audience, &one)), 1_497);
     // Lists of whom not to reach have the same of their own.
     let list = ads.make("/do_not_reach_lists", &[]);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, is};
 use super::{hashed, remove, update};
-use crate::harness::{Answer, Ask, fresh, shared};
+use crate::harness::{TestRequest, TestResponse, shared_server, unique_number};
 
 fn of(audience: &str) -> Value {
     json!({ "custom_audience_id": audience })
@@ -25,9 +25,12 @@ fn item(name: &str, segments: &Value) -> Value {
 
 impl Advertiser {
     fn flexible(&self, segments: &Value) -> String {
-        let name = format!("Flexible {}", fresh());
+        let name = format!("Flexible {}", unique_number());
         let made = self.batch("custom_audiences", &json!([item(&name, segments)]));
-        made.is(200)["data"][0]["id"].as_str().unwrap().to_owned()
+        made.assert_status(200)["data"][0]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     fn names(&self) -> Vec<String> {
@@ -37,11 +40,11 @@ impl Advertiser {
             .collect()
     }
 
-    fn estimated(&self, audience: &str) -> Answer {
+    fn estimated(&self, audience: &str) -> TestResponse {
         let criterion = json!({ "targeting_type": "CUSTOM_AUDIENCE", "targeting_value": audience });
         let path = format!("/12/accounts/{}/audience_estimate", self.account);
-        let ask = Ask::post(path).json(&json!({ "targeting_criteria": [criterion] }));
-        self.person.signed(ask)
+        let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        self.person.send_signed(ask)
     }
 }
 
@@ -49,9 +52,9 @@ impl Advertiser {
 fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
     let ads = Advertiser::new();
     let (one, two, three) = (
-        shared().person("one"),
-        shared().person("two"),
-        shared().person("three"),
+        shared_server().new_user("one"),
+        shared_server().new_user("two"),
+        shared_server().new_user("three"),
     );
     let (here, there) = (
         ads.audience_of(&[&one, &two]),
@@ -80,7 +83,7 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
             ),
         ]),
     );
-    let made = made.is(200);
+    let made = made.assert_status(200);
     assert_eq!(made["request"].as_array().unwrap().len(), 5);
     assert_eq!(made["request"][0]["operation_type"], "Create");
     assert_eq!(
@@ -115,16 +118,20 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
     assert_eq!(ads.one(&here)["metadata"], Value::Null);
     // It is targeted as any other, and follows those that it is made of.
     let campaign_item = ads.line_item(&ads.campaign());
-    ads.criterion(&campaign_item, &ids[0], &[]).is(200);
+    ads.criterion(&campaign_item, &ids[0], &[])
+        .assert_status(200);
     ads.set(&["--estimate", "exact"]);
-    let count = |id: &str| ads.estimated(id).is(200)["data"]["audience_size"]["max"].clone();
+    let count =
+        |id: &str| ads.estimated(id).assert_status(200)["data"]["audience_size"]["max"].clone();
     assert_eq!(count(&ids[0]), 3);
     assert_eq!(count(&ids[2]), 1);
     let users = json!([{ "svc_id": [hashed(&one.id)] }]);
-    ads.users(&here, &json!([remove(&users)])).is(200);
+    ads.users(&here, &json!([remove(&users)]))
+        .assert_status(200);
     ads.comes_to(&ids[0], 2);
     ads.comes_to(&ids[2], 0);
-    ads.users(&here, &json!([update(&users)])).is(200);
+    ads.users(&here, &json!([update(&users)]))
+        .assert_status(200);
     ads.comes_to(&ids[2], 1);
     // Its members are those of others; its name is its own.
     is(
@@ -134,15 +141,17 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
         "",
     );
     let path = format!("/custom_audiences/{}", ids[0]);
-    let renamed = ads.send("PUT", &path, &[("name", "All of them")]).is(200);
+    let renamed = ads
+        .send("PUT", &path, &[("name", "All of them")])
+        .assert_status(200);
     assert_eq!(renamed["data"]["metadata"][0]["segments"], *segments);
     // An audience that is gone comes to nobody.
     ads.send("DELETE", &format!("/custom_audiences/{there}"), &[])
-        .is(200);
+        .assert_status(200);
     ads.comes_to(&ids[0], 2);
     ads.comes_to(&ids[1], 0);
     ads.comes_to(&ids[2], 2);
-    ads.send("DELETE", &path, &[]).is(200);
+    ads.send("DELETE", &path, &[]).assert_status(200);
     is(
         &ads.estimated(&ids[0]),
         404,
@@ -231,7 +240,7 @@ fn audiences_are_made_all_together_or_not_at_all() {
         ),
     ] {
         let answer = ads.batch("custom_audiences", &json!([good, bad]));
-        let body = answer.is(400);
+        let body = answer.assert_status(400);
         let wrong = &body["operation_errors"][1][0];
         assert_eq!(wrong["code"], code, "{bad}: {body}");
         let place = wrong["parameter"].as_str().or(wrong["attribute"].as_str());
@@ -247,7 +256,7 @@ fn audiences_are_made_all_together_or_not_at_all() {
         is(&answer, 400, "INVALID_PARAMETER", "");
     }
     assert_eq!(ads.names(), before);
-    ads.batch("custom_audiences", &many(10)).is(200);
+    ads.batch("custom_audiences", &many(10)).assert_status(200);
     assert_eq!(ads.names().len(), before.len() + 10);
     // What was lent may be used as long as it is lent; what was made of it stays.
     other.set(&["--business", "bikes"]);
@@ -258,16 +267,20 @@ fn audiences_are_made_all_together_or_not_at_all() {
         ("permission_level", "READ_ONLY"),
     ];
     let permission = other.make(&path, &params);
-    let person = shared().person("lent");
+    let person = shared_server().new_user("lent");
     let lent = ads.flexible(&made_of("OR", &[of(&foreign)]));
     let users = json!([{ "svc_id": [hashed(&person.id)] }]);
-    other.users(&foreign, &json!([update(&users)])).is(200);
+    other
+        .users(&foreign, &json!([update(&users)]))
+        .assert_status(200);
     ads.comes_to(&lent, 1);
     other
         .send("DELETE", &format!("{path}/{permission}"), &[])
-        .is(200);
+        .assert_status(200);
     let again = item("Again", &made_of("OR", &[of(&foreign)]));
-    let body = ads.batch("custom_audiences", &json!([again])).is(400);
+    let body = ads
+        .batch("custom_audiences", &json!([again]))
+        .assert_status(400);
     assert_eq!(body["operation_errors"][0][0]["code"], not_found);
     assert_eq!(ads.one(&lent)["audience_size"], 1);
 }

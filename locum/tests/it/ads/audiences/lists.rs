@@ -4,13 +4,15 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, is, send};
 use super::{hashed, ids, update};
-use crate::harness::{Ask, shared};
+use crate::harness::{TestRequest, shared_server};
 
 #[test]
 fn an_audience_is_made_found_changed_and_deleted() {
     let ads = Advertiser::new();
     let params = [("name", "Newsletter"), ("description", "Readers")];
-    let made = ads.send("POST", "/custom_audiences", &params).is(200);
+    let made = ads
+        .send("POST", "/custom_audiences", &params)
+        .assert_status(200);
     let audience = &made["data"];
     let id = audience["id"].as_str().unwrap();
     assert_eq!(made["request"]["params"]["name"], "Newsletter");
@@ -58,7 +60,7 @@ fn an_audience_is_made_found_changed_and_deleted() {
         "name",
     );
     let own_name = [("name", "Newsletter"), ("description", "")];
-    let same = ads.send("PUT", &one, &own_name).is(200);
+    let same = ads.send("PUT", &one, &own_name).assert_status(200);
     assert_eq!(same["data"]["description"], Value::Null);
     // Older clients call them otherwise.
     let older = ads.get("/tailored_audiences", &[("q", "NEWS")]);
@@ -82,7 +84,7 @@ fn an_audience_is_made_found_changed_and_deleted() {
         "INVALID_PARAMETER",
         "permission_scope",
     );
-    let gone = ads.send("DELETE", &one, &[]).is(200);
+    let gone = ads.send("DELETE", &one, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     let not_found = "TAILORED_AUDIENCE_NOT_FOUND";
     for (method, path) in [
@@ -111,16 +113,16 @@ fn an_audience_is_made_found_changed_and_deleted() {
 
 #[test]
 fn a_partner_sees_the_audiences_that_it_brought() {
-    let (ads, partner) = (Advertiser::new(), shared().person("partner"));
+    let (ads, partner) = (Advertiser::new(), shared_server().new_user("partner"));
     let own = ads.audience();
     let role = ["ads", "account", "role", &ads.account, &partner.username];
     let role = [&role[..], &["PARTNER_AUDIENCE_MANAGER"]].concat();
-    shared().cli(&role).well();
+    shared_server().run_cli(&role).assert_success();
     let path = |more: &str| format!("/12/accounts/{}/custom_audiences{more}", ads.account);
-    let made = send(&partner, "POST", &path(""), &[("name", "Brought")]).is(200);
+    let made = send(&partner, "POST", &path(""), &[("name", "Brought")]).assert_status(200);
     let brought = made["data"]["id"].as_str().unwrap();
     assert_eq!(
-        ids(&send(&partner, "GET", &path(""), &[]).is(200)),
+        ids(&send(&partner, "GET", &path(""), &[]).assert_status(200)),
         [brought]
     );
     assert_eq!(ids(&ads.get("/custom_audiences", &[])), [brought, &own]);
@@ -140,8 +142,8 @@ fn a_partner_sees_the_audiences_that_it_brought() {
     );
     let users = json!([update(&json!([{ "email": [hashed("a")] }]))]);
     let write = |id: &str| {
-        let ask = Ask::post(path(&format!("/{id}/users"))).json(&users);
-        partner.signed(ask).status
+        let ask = TestRequest::post(path(&format!("/{id}/users"))).json(&users);
+        partner.send_signed(ask).status
     };
     assert_eq!((write(brought), write(&own)), (200, 404));
     let targeted = send(&partner, "GET", &path(&format!("/{brought}/targeted")), &[]);

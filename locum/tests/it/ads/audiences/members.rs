@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, is, refused};
 use super::{hashed, remove, update};
-use crate::harness::{Ask, Person, fresh, shared};
+use crate::harness::{TestRequest, TestUser, shared_server, unique_number};
 
 #[test]
 fn members_are_matched_by_any_of_their_keys() {
@@ -33,13 +33,13 @@ fn members_are_matched_by_any_of_their_keys() {
     ] {
         assert_eq!(hashed(value), digest);
     }
-    let (ads, server) = (Advertiser::new(), shared());
-    let email = format!("Ana.Reis{}@bikes.example", fresh());
-    server.person_with("ana", &["--email", &email]);
-    let (ben, cleo) = (server.person("ben"), server.person("cleo"));
+    let (ads, server) = (Advertiser::new(), shared_server());
+    let email = format!("Ana.Reis{}@bikes.example", unique_number());
+    server.new_user_with("ana", &["--email", &email]);
+    let (ben, cleo) = (server.new_user("ben"), server.new_user("cleo"));
     let audience = ads.audience();
-    let handle = |person: &Person<'_>| hashed(&person.username.to_lowercase());
-    let phone = hashed(&format!("+3512000{}", fresh()));
+    let handle = |person: &TestUser<'_>| hashed(&person.username.to_lowercase());
+    let phone = hashed(&format!("+3512000{}", unique_number()));
     let users = json!([
         { "email": [hashed(&email.to_lowercase()).to_uppercase()], "phone_number": [phone] },
         { "handle": [handle(&ben)], "device_id": [hashed("a device")] },
@@ -47,61 +47,73 @@ fn members_are_matched_by_any_of_their_keys() {
         { "svc_id": [hashed("1")], "email": [] },
     ]);
     let answer = ads.users(&audience, &json!([update(&users)]));
-    let body = answer.is(200);
+    let body = answer.assert_status(200);
     let counts = json!({ "success_count": 4, "total_count": 4 });
     assert_eq!(body["data"], counts);
     assert_eq!(
         body["request"]["params"],
         json!({ "account_id": ads.account, "custom_audience_id": audience })
     );
-    assert_eq!(answer.number("x-rate-limit-limit"), 1_500);
+    assert_eq!(answer.header_number("x-rate-limit-limit"), 1_500);
     let found = ads.comes_to(&audience, 3);
     assert_eq!(found["targetable"], true);
     assert_eq!(found["reasons_not_targetable"], json!([]));
     // Once more changes nothing; a key of two joins them; any key takes one away.
-    ads.users(&audience, &json!([update(&users)])).is(200);
+    ads.users(&audience, &json!([update(&users)]))
+        .assert_status(200);
     let changes = json!([
         update(&json!([{ "phone_number": [phone], "handle": [handle(&ben)] }])),
         remove(&json!([{ "device_id": [hashed("a device")] }, { "email": [hashed("nobody")] }])),
     ]);
-    let body = ads.users(&audience, &changes).is(200);
+    let body = ads.users(&audience, &changes).assert_status(200);
     let counts = json!({ "success_count": 3, "total_count": 3 });
     assert_eq!(body["data"], counts);
     ads.comes_to(&audience, 1);
     let last = json!([remove(&json!([{ "partner_user_id": ["client 7"] }]))]);
-    ads.users(&audience, &last).is(200);
+    ads.users(&audience, &last).assert_status(200);
     let found = ads.comes_to(&audience, 0);
     assert_eq!(found["targetable"], false);
     assert_eq!(found["reasons_not_targetable"], json!(["TOO_SMALL"]));
     // Who comes later, or takes another name, is found then; who leaves is not any more.
-    let (later, renamed) = (format!("later{}", fresh()), format!("renamed{}", fresh()));
+    let (later, renamed) = (
+        format!("later{}", unique_number()),
+        format!("renamed{}", unique_number()),
+    );
     let users = json!([{ "handle": [hashed(&later)] }, { "handle": [hashed(&renamed)] }]);
-    ads.users(&audience, &json!([update(&users)])).is(200);
-    server.cli(&["user", "create", &later]).well();
+    ads.users(&audience, &json!([update(&users)]))
+        .assert_status(200);
+    server.run_cli(&["user", "create", &later]).assert_success();
     server
-        .cli(&["user", "edit", &ben.id, "--username", &renamed])
-        .well();
+        .run_cli(&["user", "edit", &ben.id, "--username", &renamed])
+        .assert_success();
     ads.comes_to(&audience, 2);
-    server.cli(&["user", "suspend", &later]).well();
-    let back = format!("back{}", fresh());
     server
-        .cli(&["user", "edit", &ben.id, "--username", &back])
-        .well();
+        .run_cli(&["user", "suspend", &later])
+        .assert_success();
+    let back = format!("back{}", unique_number());
+    server
+        .run_cli(&["user", "edit", &ben.id, "--username", &back])
+        .assert_success();
     ads.comes_to(&audience, 0);
-    server.cli(&["user", "restore", &later]).well();
+    server
+        .run_cli(&["user", "restore", &later])
+        .assert_success();
     ads.comes_to(&audience, 1);
 }
 
 #[test]
 fn members_are_in_an_audience_from_one_moment_until_another() {
     let ads = Advertiser::new();
-    let (now, soon) = (shared().person("now"), shared().person("soon"));
+    let (now, soon) = (
+        shared_server().new_user("now"),
+        shared_server().new_user("soon"),
+    );
     let audience = ads.audience();
     let at = |seconds: i64| {
         let time = Time::from_ms(wall_time().ms() / 1000 * 1000 + seconds * 1000);
         json!(time.to_string())
     };
-    let timed = |person: &Person<'_>, from: Value, until: Value| {
+    let timed = |person: &TestUser<'_>, from: Value, until: Value| {
         let users = json!([{ "svc_id": [hashed(&person.id)] }]);
         let params = json!({ "users": users, "effective_at": from, "expires_at": until });
         json!({ "operation_type": "Update", "params": params })
@@ -110,29 +122,30 @@ fn members_are_in_an_audience_from_one_moment_until_another() {
         timed(&now, Value::Null, at(24)),
         timed(&soon, at(12), at(3600))
     ]);
-    ads.users(&audience, &operations).is(200);
+    ads.users(&audience, &operations).assert_status(200);
     ads.comes_to(&audience, 1);
     ads.comes_to(&audience, 2);
     ads.comes_to(&audience, 1);
     // What is written again begins again.
     let users = json!([{ "svc_id": [hashed(&now.id)] }]);
-    ads.users(&audience, &json!([update(&users)])).is(200);
+    ads.users(&audience, &json!([update(&users)]))
+        .assert_status(200);
     ads.comes_to(&audience, 2);
     for (from, until) in [(at(10), at(10)), (at(10), at(9)), (Value::Null, at(-10))] {
         let answer = ads.users(&audience, &json!([timed(&now, from, until)]));
-        let wrong = answer.is(400);
+        let wrong = answer.assert_status(400);
         let wrong = &wrong["operation_errors"][0][0];
         assert_eq!(wrong["code"], "INVALID_PARAMETER");
         assert_eq!(wrong["parameter"], "expires_at");
     }
     // What nobody is in any more is gone with its members.
     let gone = ads.send("DELETE", &format!("/custom_audiences/{audience}"), &[]);
-    gone.is(200);
+    gone.assert_status(200);
 }
 
 #[test]
 fn members_are_changed_all_together_or_not_at_all() {
-    let (ads, person) = (Advertiser::new(), shared().person("person"));
+    let (ads, person) = (Advertiser::new(), shared_server().new_user("person"));
     let audience = ads.audience();
     let good = update(&json!([{ "svc_id": [hashed(&person.id)] }]));
     let email = "ana.reis@bikes.example";
@@ -196,7 +209,7 @@ fn members_are_changed_all_together_or_not_at_all() {
         ),
     ] {
         let answer = ads.users(&audience, &json!([good, bad, good]));
-        let body = answer.is(400);
+        let body = answer.assert_status(400);
         assert_eq!(body["errors"], Value::Null, "{body}");
         let errors = &body["operation_errors"];
         assert_eq!((&errors[0], &errors[2]), (&json!([]), &json!([])), "{body}");
@@ -217,7 +230,9 @@ fn members_are_changed_all_together_or_not_at_all() {
         ("application/json", ""),
         ("application/x-www-form-urlencoded", "users=1"),
     ] {
-        let answer = ads.person.signed(Ask::post(&path).body(kind, body));
+        let answer = ads
+            .person
+            .send_signed(TestRequest::post(&path).body(kind, body));
         is(&answer, 400, "INVALID_PARAMETER", "");
     }
     // Nothing of all that was stored: no size is worked out for what was never written.
@@ -233,7 +248,7 @@ fn members_are_changed_all_together_or_not_at_all() {
         "INVALID_PARAMETER",
         "",
     );
-    let body = ads.users(&audience, &many(2_500)).is(200);
+    let body = ads.users(&audience, &many(2_500)).assert_status(200);
     assert_eq!(
         body["data"],
         json!({ "success_count": 2_500, "total_count": 2_500 })
@@ -242,15 +257,15 @@ fn members_are_changed_all_together_or_not_at_all() {
     let mut text = json!([good]).to_string();
     text.extend(std::iter::repeat_n(' ', 5_000_000 - text.len()));
     let send = |text: &str| {
-        let ask = Ask::post(&path).body("application/json", text);
-        ads.person.signed(ask)
+        let ask = TestRequest::post(&path).body("application/json", text);
+        ads.person.send_signed(ask)
     };
-    send(&text).is(200);
+    send(&text).assert_status(200);
     text.push(' ');
-    let ask = Ask::post(&path).body("application/json", text);
-    let header = ask.signature(&ads.person.key(), &shared().url);
+    let ask = TestRequest::post(&path).body("application/json", text);
+    let header = ask.oauth1_header(&ads.person.oauth1_credentials(), &shared_server().url);
     // The answer may come before all of it is sent.
-    if let Some(answer) = shared().try_send(ask.authorized(header)) {
+    if let Some(answer) = shared_server().try_send(ask.authorization(header)) {
         refused(&answer, 413);
     }
     ads.comes_to(&audience, 1);

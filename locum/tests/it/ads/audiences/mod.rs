@@ -16,7 +16,7 @@ use base::clock::monotonic_now;
 use serde_json::{Value, json};
 
 use super::Advertiser;
-use crate::harness::{Answer, Ask, Person, fresh, shared};
+use crate::harness::{TestRequest, TestResponse, TestUser, shared_server, unique_number};
 
 /// A digest as advertisers send it.
 fn hashed(text: &str) -> String {
@@ -43,16 +43,17 @@ fn remove(users: &Value) -> Value {
 impl Advertiser {
     /// An audience without members.
     fn audience(&self) -> String {
-        let name = format!("Audience {}", fresh());
+        let name = format!("Audience {}", unique_number());
         self.make("/custom_audiences", &[("name", &name)])
     }
 
-    fn users(&self, audience: &str, operations: &Value) -> Answer {
+    fn users(&self, audience: &str, operations: &Value) -> TestResponse {
         let path = format!(
             "/12/accounts/{}/custom_audiences/{audience}/users",
             self.account
         );
-        self.person.signed(Ask::post(path).json(operations))
+        self.person
+            .send_signed(TestRequest::post(path).json(operations))
     }
 
     fn one(&self, audience: &str) -> Value {
@@ -75,19 +76,19 @@ impl Advertiser {
     }
 
     /// An audience that comes to some people.
-    fn audience_of(&self, people: &[&Person<'_>]) -> String {
+    fn audience_of(&self, people: &[&TestUser<'_>]) -> String {
         let audience = self.audience();
         let users: Vec<Value> = people
             .iter()
             .map(|person| json!({ "svc_id": [hashed(&person.id)] }))
             .collect();
         self.users(&audience, &json!([update(&users.into())]))
-            .is(200);
+            .assert_status(200);
         self.comes_to(&audience, people.len());
         audience
     }
 
-    fn criterion(&self, item: &str, audience: &str, more: &[(&str, &str)]) -> Answer {
+    fn criterion(&self, item: &str, audience: &str, more: &[(&str, &str)]) -> TestResponse {
         let usual = [
             ("line_item_id", item),
             ("targeting_type", "CUSTOM_AUDIENCE"),
@@ -98,6 +99,8 @@ impl Advertiser {
 
     fn set(&self, more: &[&str]) {
         let set = ["ads", "account", "set", &self.account];
-        shared().cli(&[&set[..], more].concat()).well();
+        shared_server()
+            .run_cli(&[&set[..], more].concat())
+            .assert_success();
     }
 }

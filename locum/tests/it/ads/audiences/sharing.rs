@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, is, send};
 use super::{hashed, ids, update};
-use crate::harness::shared;
+use crate::harness::shared_server;
 
 #[test]
 fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     let (ads, other, third) = (Advertiser::new(), Advertiser::new(), Advertiser::new());
-    let person = shared().person("member");
+    let person = shared_server().new_user("member");
     let audience = ads.audience_of(&[&person]);
     let permissions = format!("/custom_audiences/{audience}/permissions");
     let one = format!("/custom_audiences/{audience}");
@@ -56,7 +56,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     );
     ads.set(&["--business", "bikes"]);
     other.set(&["--business", "bikes"]);
-    let granted = grant(&other.account, "READ_ONLY").is(200);
+    let granted = grant(&other.account, "READ_ONLY").assert_status(200);
     let permission = granted["data"]["id"].as_str().unwrap().to_owned();
     assert_eq!(granted["data"]["custom_audience_id"], audience.as_str());
     assert_eq!(
@@ -105,10 +105,10 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     );
 
     // Once more is another level of the same.
-    let again = grant(&other.account, "READ_WRITE").is(200);
+    let again = grant(&other.account, "READ_WRITE").assert_status(200);
     assert_eq!(again["data"]["id"], permission.as_str());
     assert_eq!(again["data"]["permission_level"], "READ_WRITE");
-    other.users(&audience, &operations).is(200);
+    other.users(&audience, &operations).assert_status(200);
     assert_eq!(other.one(&audience)["permission_level"], "READ_WRITE");
     is(
         &other.send("DELETE", &one, &[]),
@@ -120,7 +120,9 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     // A feature lets it be shared with everyone; what is of version 5 is the same.
     let feature = ["ads", "account", "feature", &ads.account];
     let add = ["--add", "SHARE_AUDIENCE_OUTSIDE_BUSINESS"];
-    shared().cli(&[&feature[..], &add[..]].concat()).well();
+    shared_server()
+        .run_cli(&[&feature[..], &add[..]].concat())
+        .assert_success();
     let older = format!(
         "/5/accounts/{}/tailored_audiences/{audience}/permissions",
         ads.account
@@ -129,7 +131,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
         ("granted_account_id", third.account.as_str()),
         ("permission_level", "READ_ONLY"),
     ];
-    let tailored = send(&ads.person, "POST", &older, &params).is(200);
+    let tailored = send(&ads.person, "POST", &older, &params).assert_status(200);
     assert_eq!(tailored["data"]["tailored_audience_id"], audience.as_str());
     assert_eq!(tailored["data"]["custom_audience_id"], Value::Null);
     assert_eq!(
@@ -145,7 +147,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     let of = [("granted_account_ids", third.account.as_str())];
     assert_eq!(ids(&ads.get(&permissions, &of)), [second]);
     let of = [("tailored_audience_permission_ids", permission.as_str())];
-    let some = send(&ads.person, "GET", &older, &of).is(200);
+    let some = send(&ads.person, "GET", &older, &of).assert_status(200);
     assert_eq!(ids(&some), [permission.as_str()]);
     // Permissions are found at their own audience only.
     let elsewhere = format!("/custom_audiences/{}/permissions", ads.audience());
@@ -153,7 +155,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     assert_eq!(ids(&ads.get(&elsewhere, &of)).len(), 0);
     let wrong = ads.send("DELETE", &format!("{elsewhere}/{permission}"), &[]);
     is(&wrong, 404, "NOT_FOUND", "custom_audience_permission_id");
-    let gone = send(&ads.person, "DELETE", &format!("{older}/{second}"), &[]).is(200);
+    let gone = send(&ads.person, "DELETE", &format!("{older}/{second}"), &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     assert_eq!(gone["data"]["tailored_audience_id"], audience.as_str());
     is(
@@ -167,9 +169,9 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
 
     // What targets it goes on after the permission; nothing new does.
     let item = other.line_item(&other.campaign());
-    other.criterion(&item, &audience, &[]).is(200);
+    other.criterion(&item, &audience, &[]).assert_status(200);
     let path = format!("{permissions}/{permission}");
-    ads.send("DELETE", &path, &[]).is(200);
+    ads.send("DELETE", &path, &[]).assert_status(200);
     let new = other.line_item(&other.campaign());
     is(
         &other.criterion(&new, &audience, &[]),

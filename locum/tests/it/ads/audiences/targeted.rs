@@ -4,18 +4,22 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, is};
 use super::{hashed, ids, remove, update};
-use crate::harness::{Person, shared};
+use crate::harness::{TestUser, shared_server};
 
 #[test]
 fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
     let ads = Advertiser::new();
-    let (one, two) = (shared().person("one"), shared().person("two"));
+    let (one, two) = (
+        shared_server().new_user("one"),
+        shared_server().new_user("two"),
+    );
     let (first, second) = (ads.audience_of(&[&one]), ads.audience_of(&[&two]));
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
-    let post = ads.person.says("Promoted");
+    let post = ads.person.publish_text("Promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-    ads.send("POST", "/promoted_posts", &promote).is(200);
+    ads.send("POST", "/promoted_posts", &promote)
+        .assert_status(200);
     // What comes to nobody yet cannot be targeted, nor what is not there.
     let empty = ads.audience();
     is(
@@ -44,7 +48,9 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
         "TAILORED_AUDIENCE_NOT_FOUND",
         "targeting_value",
     );
-    let made = ads.criterion(&item, &first.to_uppercase(), &[]).is(200);
+    let made = ads
+        .criterion(&item, &first.to_uppercase(), &[])
+        .assert_status(200);
     assert_eq!(made["data"]["targeting_value"], first.as_str());
     assert_eq!(made["data"]["name"], ads.one(&first)["name"]);
     let alike = [("targeting_type", "CUSTOM_AUDIENCE_EXPANDED")];
@@ -56,7 +62,7 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
         "INVALID",
         "targeting_value",
     );
-    ads.criterion(&item, &second, &[]).is(200);
+    ads.criterion(&item, &second, &[]).assert_status(200);
 
     let targeted = |audience: &str, more: &[(&str, &str)]| {
         let found = ads.get(&format!("/custom_audiences/{audience}/targeted"), more);
@@ -77,9 +83,10 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
         campaign["data"]["reasons_not_servable"].clone()
     };
     assert_eq!(reasons(), json!([]));
-    let take = |audience: &str, person: &Person<'_>| {
+    let take = |audience: &str, person: &TestUser<'_>| {
         let users = json!([{ "svc_id": [hashed(&person.id)] }]);
-        ads.users(audience, &json!([remove(&users)])).is(200);
+        ads.users(audience, &json!([remove(&users)]))
+            .assert_status(200);
         ads.comes_to(audience, 0);
     };
     // One of two is left, then none; then somebody comes back.
@@ -90,17 +97,18 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
     assert_eq!(targeted(&first, &[]), json!([]));
     assert_eq!(targeted(&first, &[("with_active", "false")]), entry(false));
     let users = json!([{ "svc_id": [hashed(&two.id)] }]);
-    ads.users(&second, &json!([update(&users)])).is(200);
+    ads.users(&second, &json!([update(&users)]))
+        .assert_status(200);
     ads.comes_to(&second, 1);
     assert_eq!(reasons(), json!([]));
     // An audience that is deleted is none; without criteria everyone is meant.
     ads.send("DELETE", &format!("/custom_audiences/{second}"), &[])
-        .is(200);
+        .assert_status(200);
     assert_eq!(reasons(), json!(["INCOMPLETE"]));
     let criteria = ads.get("/targeting_criteria", &[("line_item_ids", &item)]);
     for id in ids(&criteria) {
         ads.send("DELETE", &format!("/targeting_criteria/{id}"), &[])
-            .is(200);
+            .assert_status(200);
     }
     assert_eq!(reasons(), json!([]));
     assert_eq!(targeted(&first, &[("with_active", "false")]), json!([]));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, send};
 use super::{hashed, update};
-use crate::harness::{Ask, Server, for_the_test, fresh, until};
+use crate::harness::{TestRequest, TestServer, keep_for_test, unique_number, wait_until};
 use crate::pages::browser::Browser;
 
 const ACCOUNT: &str = "/settings/account";
@@ -14,17 +14,17 @@ const ABOUT: &str = "/settings/account/about";
 #[test]
 fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
     let delay = ["--set", "ads.audience_delay=1s"];
-    let server: &'static Server = for_the_test(Server::start(&delay));
+    let server: &'static TestServer = keep_for_test(TestServer::start(&delay));
     let ads = Advertiser::on(server);
     let set = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
-    server.cli(&set).well();
+    server.run_cli(&set).assert_success();
     let (ana, ben, cleo) = (
-        server.person("ana"),
-        server.person("ben"),
-        server.person("cleo"),
+        server.new_user("ana"),
+        server.new_user("ben"),
+        server.new_user("cleo"),
     );
     for person in [&ana, &ben, &cleo] {
-        person.follows(&[&ads.person]);
+        person.import_follows(&[&ads.person]);
     }
     // One says it on the page of the settings, the other is known to the operator.
     let mut browser = Browser::new(server);
@@ -45,14 +45,18 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
     assert_eq!(browser.submit(&page, ABOUT, &said).status, 303);
     let page = browser.get(ACCOUNT).text();
     assert!(page.contains("value=\"1990-06-01\""), "{page}");
-    let phone = format!("+3512{:08}", fresh());
+    let phone = format!("+3512{:08}", unique_number());
     let edit = ["user", "edit", &ben.id];
     for bad in [
         ["--birthday", "1990"],
         ["--gender", "3"],
         ["--phone", "351200000000"],
     ] {
-        assert_ne!(server.cli(&[&edit[..], &bad].concat()).code, 0, "{bad:?}");
+        assert_ne!(
+            server.run_cli(&[&edit[..], &bad].concat()).code,
+            0,
+            "{bad:?}"
+        );
     }
     let told = [
         "--birthday",
@@ -62,12 +66,17 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
         "--phone",
         &phone,
     ];
-    server.cli(&[&edit[..], &told].concat()).well();
+    server
+        .run_cli(&[&edit[..], &told].concat())
+        .assert_success();
     // No profile shows it, and no log keeps it.
     let fields = "user.fields=created_at,description,location,public_metrics,verified";
     let seen = cleo.get(format!("/2/users/{}?{fields}", ana.id)).text();
     assert!(!seen.contains("1990") && !seen.contains("female"), "{seen}");
-    let audit = server.cli(&["audit", "list", "--limit", "100"]).out.clone();
+    let audit = server
+        .run_cli(&["audit", "list", "--limit", "100"])
+        .stdout
+        .clone();
     assert!(!audit.contains("1960-01-01") && !audit.contains(&phone));
 
     let estimated = |kind: &str, value: &str| {
@@ -76,12 +85,12 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
             { "targeting_type": kind, "targeting_value": value },
         ]);
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
-        let ask = Ask::post(path).json(&json!({ "targeting_criteria": criteria }));
-        let answer = ads.person.signed(ask);
-        let size = answer.is(200)["data"]["audience_size"]["max"].clone();
+        let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": criteria }));
+        let answer = ads.person.send_signed(ask);
+        let size = answer.assert_status(200)["data"]["audience_size"]["max"].clone();
         (size, answer.header("x-estimate-ignored").to_owned())
     };
-    until("all three are counted", || {
+    wait_until("all three are counted", || {
         estimated("GENDER", "1").0 == 1 && estimated("AGE", "AGE_OVER_13").0 == 2
     });
     assert_eq!(estimated("AGE", "AGE_OVER_50"), (json!(1), String::new()));
@@ -93,22 +102,26 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
     // A list of phone numbers comes to whoever has one.
     let audience = ads.audience();
     let users = json!([{ "phone_number": [hashed(&phone)] }]);
-    ads.users(&audience, &json!([update(&users)])).is(200);
+    ads.users(&audience, &json!([update(&users)]))
+        .assert_status(200);
     ads.comes_to(&audience, 1);
-    server.cli(&[&edit[..], &["--phone", ""]].concat()).well();
+    server
+        .run_cli(&[&edit[..], &["--phone", ""]].concat())
+        .assert_success();
     ads.comes_to(&audience, 0);
 
     // Figures tell ages and genders of viewers of whom the network says nothing.
     let item = ads.line_item(&ads.campaign());
-    let post = ads.person.says("Promoted");
+    let post = ads.person.publish_text("Promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-    ads.send("POST", "/promoted_posts", &promote).is(200);
+    ads.send("POST", "/promoted_posts", &promote)
+        .assert_status(200);
     let app = server.new_app("self-serve");
     let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
-    server.cli(&allow).well();
+    server.run_cli(&allow).assert_success();
     let serve = |path: &str, body: &Value| {
-        let ask = Ask::post(format!("/ads-serve/1/{path}")).json(body);
-        server.send(ask.bearer(&app.bearer)).is(200)
+        let ask = TestRequest::post(format!("/ads-serve/1/{path}")).json(body);
+        server.send(ask.bearer(&app.bearer)).assert_status(200)
     };
     for person in [&ana, &ben, &cleo] {
         let asked = json!({ "viewer": { "user_id": person.id }, "placement": "TWITTER_TIMELINE" });
@@ -134,15 +147,15 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
             ("segmentation_type", by),
         ];
         let path = format!("/12/stats/jobs/accounts/{}", ads.account);
-        let job = send(&ads.person, "POST", &path, &params).is(200);
+        let job = send(&ads.person, "POST", &path, &params).assert_status(200);
         let id = job["data"]["id_str"].as_str().unwrap().to_owned();
         let mut found = Value::Null;
-        until("the job is done", || {
-            found = send(&ads.person, "GET", &path, &[("job_ids", &id)]).is(200);
+        wait_until("the job is done", || {
+            found = send(&ads.person, "GET", &path, &[("job_ids", &id)]).assert_status(200);
             found["data"][0]["status"] == "SUCCESS"
         });
         let url = found["data"][0]["url"].as_str().unwrap();
-        let file = server.send(Ask::get(&url[url.find("/ads-files/").unwrap()..]));
+        let file = server.send(TestRequest::get(&url[url.find("/ads-files/").unwrap()..]));
         let mut text = String::new();
         let mut file = flate2::read::GzDecoder::new(file.body.as_slice());
         std::io::Read::read_to_string(&mut file, &mut text).unwrap();

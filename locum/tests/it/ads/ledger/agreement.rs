@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{HOUR, Network, around, file, market, sum, written};
 use crate::ads::Advertiser;
-use crate::harness::{Dice, Person, Server, for_the_test, setting, until};
+use crate::harness::{TestRng, TestServer, TestUser, keep_for_test, suite_setting, wait_until};
 use crate::pages::browser::Browser;
 
 /// Whatever happened, figures agree with each other and with the budget.
@@ -24,7 +24,7 @@ fn figures_agree_whatever_was_made_up() {
         ads.promoted(item, true);
     }
     for _ in 0..5 {
-        market().person("viewer");
+        market().new_user("viewer");
     }
     for seed in ["1", "2"] {
         let simulate = [
@@ -36,10 +36,10 @@ fn figures_agree_whatever_was_made_up() {
             "--seed",
             seed,
         ];
-        let made = market().cli(&simulate).json();
+        let made = market().run_cli(&simulate).json();
         assert!(made["events"].as_i64().unwrap() > 50, "{made}");
         // The same seed makes the same events, and makes them once.
-        let again = market().cli(&simulate).json();
+        let again = market().run_cli(&simulate).json();
         assert!(
             again["events"].as_i64().unwrap() <= made["events"].as_i64().unwrap() / 10,
             "{again}"
@@ -73,7 +73,7 @@ fn figures_agree_whatever_was_made_up() {
         if !segments.is_empty() {
             params.push(("segmentation_type", segments));
         }
-        let made = ads.beside("POST", "jobs/A", &params).is(200);
+        let made = ads.beside("POST", "jobs/A", &params).assert_status(200);
         assert_eq!(made["data"]["status"], "QUEUED");
         assert!(made["data"]["id"].is_i64());
         file(&ads, &made)
@@ -118,7 +118,9 @@ fn figures_agree_whatever_was_made_up() {
         ("start_time", &from),
         ("end_time", &to),
     ];
-    let reach = ads.beside("GET", "A/reach/campaigns", &params).is(200);
+    let reach = ads
+        .beside("GET", "A/reach/campaigns", &params)
+        .assert_status(200);
     let reach = reach["data"][0]["total_audience_reach"].as_i64().unwrap();
     assert!(reach > 0 && reach <= sum(&whole["data"][0], "impressions"));
 }
@@ -149,19 +151,19 @@ struct Came {
 struct History {
     ads: Advertiser,
     network: Network,
-    people: Vec<Person<'static>>,
+    people: Vec<TestUser<'static>>,
     campaigns: [String; 2],
     /// Each with its post and the campaign that it is in.
     items: Vec<(String, String, usize)>,
     came: Vec<Came>,
     /// What was shown: the token, the line item, and who looked.
     shown: Vec<(String, usize, usize)>,
-    dice: Dice,
+    dice: TestRng,
 }
 
 impl History {
     fn begin(seed: u64) -> Self {
-        let server: &'static Server = for_the_test(Server::start(&[]));
+        let server: &'static TestServer = keep_for_test(TestServer::start(&[]));
         let ads = Advertiser::on(server);
         let campaigns = [
             ads.quick_campaign(&DAILY.to_string()),
@@ -186,10 +188,10 @@ impl History {
         let items: Vec<(String, String, usize)> = items.collect();
         Self {
             network: Network::on(server),
-            people: (0..4).map(|_| server.person("viewer")).collect(),
+            people: (0..4).map(|_| server.new_user("viewer")).collect(),
             came: vec![Came::default(); items.len()],
             shown: Vec::new(),
-            dice: Dice(seed),
+            dice: TestRng(seed),
             ads,
             campaigns,
             items,
@@ -198,10 +200,11 @@ impl History {
 
     /// The power is cut, and comes back.
     fn crash(&mut self) {
-        let server: &'static Server = for_the_test(self.ads.person.server.after_it());
-        let again = |person: &Person<'static>| {
+        let server: &'static TestServer =
+            keep_for_test(self.ads.person.server.kill_and_serve_again());
+        let again = |person: &TestUser<'static>| {
             let names = (person.id.clone(), person.username.clone());
-            Person::known(server, &person.app, names, &person.token)
+            TestUser::with_token(server, &person.app, names, &person.token)
         };
         self.people = self.people.iter().map(again).collect();
         self.ads.person = again(&self.ads.person);
@@ -210,32 +213,32 @@ impl History {
 
     /// One of the people, or someone who is none.
     fn viewer(&mut self) -> (usize, Value) {
-        let number = self.dice.roll(self.people.len() + 3);
+        let number = self.dice.below(self.people.len() + 3);
         let who = match self.people.get(number) {
             Some(person) => json!({ "user_id": person.id }),
             None => json!({ "key": format!("device-{number}") }),
         };
         let mut who = who;
-        if self.dice.roll(4) > 0 {
-            who["platform"] = json!(self.dice.roll(5));
-            who["age"] = json!(13 + self.dice.roll(60));
-            who["gender"] = json!(1 + self.dice.roll(2));
+        if self.dice.below(4) > 0 {
+            who["platform"] = json!(self.dice.below(5));
+            who["age"] = json!(13 + self.dice.below(60));
+            who["gender"] = json!(1 + self.dice.below(2));
         }
         (number, who)
     }
 
     fn act(&mut self) {
-        match self.dice.roll(12) {
+        match self.dice.below(12) {
             0..=4 => self.look(),
             5..=8 => self.touch(),
             9 => self.like(),
             10 => self.reply(),
             _ => {
-                let campaign = self.campaigns[self.dice.roll(2)].clone();
+                let campaign = self.campaigns[self.dice.below(2)].clone();
                 let status = *self.dice.pick(&["PAUSED", "ACTIVE", "ACTIVE"]);
                 let path = format!("/campaigns/{campaign}");
                 let params = [("entity_status", status)];
-                self.ads.send("PUT", &path, &params).is(200);
+                self.ads.send("PUT", &path, &params).assert_status(200);
             }
         }
     }
@@ -243,7 +246,7 @@ impl History {
     /// Somebody is shown something; now and then that is told twice, or never.
     fn look(&mut self) {
         let (number, viewer) = self.viewer();
-        let slots = i64::try_from(self.dice.roll(3) + 1).unwrap();
+        let slots = i64::try_from(self.dice.below(3) + 1).unwrap();
         for one in self.network.request(&viewer, slots) {
             let place = self.items.iter();
             let mut place = place
@@ -251,8 +254,11 @@ impl History {
                 .filter(|((id, ..), _)| one["line_item_id"] == **id);
             let place: usize = place.next().unwrap().1;
             let token = one["impression_token"].as_str().unwrap().to_owned();
-            for time in 0..self.dice.roll(3) {
-                let told = self.network.report(&[(&token, "impression")]).is(200);
+            for time in 0..self.dice.below(3) {
+                let told = self
+                    .network
+                    .report(&[(&token, "impression")])
+                    .assert_status(200);
                 let wanted = ["RECORDED", "REPEATED"][time.min(1)];
                 assert_eq!(told["data"][0]["status"], wanted);
                 if time == 0 {
@@ -278,7 +284,7 @@ impl History {
             "qualified_impression",
         ];
         let kind = *self.dice.pick(&kinds);
-        let told = self.network.report(&[(&token, kind)]).is(200);
+        let told = self.network.report(&[(&token, kind)]).assert_status(200);
         let new = told["data"][0]["status"] == "RECORDED";
         if new && kind != "qualified_impression" {
             self.came[place].engagements += 1;
@@ -291,8 +297,8 @@ impl History {
     /// Somebody who was shown a post does something with it on the platform.
     fn like(&mut self) {
         let (user, place) = (
-            self.dice.roll(self.people.len()),
-            self.dice.roll(self.items.len()),
+            self.dice.below(self.people.len()),
+            self.dice.below(self.items.len()),
         );
         let (person, post) = (&self.people[user], &self.items[place].1);
         if !self.came[place].likers.insert(user) {
@@ -300,26 +306,26 @@ impl History {
         }
         let body = json!({ "tweet_id": post });
         let path = format!("/2/users/{}/likes", person.id);
-        person.post(path, &body).is(200);
+        person.post(path, &body).assert_status(200);
         self.came[place].engagements += i64::from(self.came[place].viewers.contains(&user));
     }
 
     fn reply(&mut self) {
         let (user, place) = (
-            self.dice.roll(self.people.len()),
-            self.dice.roll(self.items.len()),
+            self.dice.below(self.people.len()),
+            self.dice.below(self.items.len()),
         );
         let (person, post) = (&self.people[user], &self.items[place].1);
-        let text = format!("Nice, number {}", crate::harness::fresh());
+        let text = format!("Nice, number {}", crate::harness::unique_number());
         let body = json!({ "text": text, "reply": { "in_reply_to_tweet_id": post } });
-        person.publish(&body).is(201);
+        person.create_post(&body).assert_status(201);
         self.came[place].engagements += i64::from(self.came[place].viewers.contains(&user));
     }
 
     /// Everything that is told agrees with everything else, and with what was seen from outside.
     fn check(&self) {
         let wanted: Vec<i64> = self.came.iter().map(|came| came.engagements).collect();
-        until("what was done is counted", || {
+        wait_until("what was done is counted", || {
             let told = self.items.iter();
             let told: Vec<i64> = told
                 .map(|(item, ..)| self.total("LINE_ITEM", item)[1])
@@ -389,7 +395,10 @@ impl History {
             ("start_time", &from),
             ("end_time", &to),
         ];
-        let reach = self.ads.beside("GET", "A/reach/campaigns", &params).is(200);
+        let reach = self
+            .ads
+            .beside("GET", "A/reach/campaigns", &params)
+            .assert_status(200);
         let told = reach["data"][0]["total_audience_reach"]
             .as_i64()
             .unwrap_or(0);
@@ -443,7 +452,10 @@ impl History {
             if !segments.is_empty() {
                 params.push(("segmentation_type", segments));
             }
-            let job = self.ads.beside("POST", "jobs/A", &params).is(200);
+            let job = self
+                .ads
+                .beside("POST", "jobs/A", &params)
+                .assert_status(200);
             made.insert(segments, job);
         }
         let hours = [
@@ -471,7 +483,7 @@ impl History {
         let server = self.ads.person.server;
         let name = &self.ads.person.username;
         let set = ["user", "password", name, "--password", "a long secret"];
-        server.cli(&set).well();
+        server.run_cli(&set).assert_success();
         let mut browser = Browser::new(server);
         browser.sign_in(name, "a long secret", "/ads");
         let home = format!("/ads/{}", self.ads.account);
@@ -502,9 +514,9 @@ impl History {
 #[test]
 fn figures_agree_through_any_history() {
     let now = u64::try_from(wall_time().ms()).unwrap();
-    let seed = setting("LOCUM_RANDOM_SEED", now);
+    let seed = suite_setting("LOCUM_RANDOM_SEED", now);
     eprintln!("LOCUM_RANDOM_SEED={seed}");
-    let acts = setting("LOCUM_LEDGER_ACTS", 120);
+    let acts = suite_setting("LOCUM_LEDGER_ACTS", 120);
     let mut history = History::begin(seed);
     for act in 0..acts {
         history.act();

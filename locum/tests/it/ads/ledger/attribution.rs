@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Network, around, file, market, metric, sum};
 use crate::ads::Advertiser;
-use crate::harness::until;
+use crate::harness::wait_until;
 
 #[test]
 fn what_is_served_and_done_shows_in_every_figure() {
@@ -13,7 +13,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let campaign = ads.quick_campaign("20000000");
     let item = ads.quick_item(&campaign, "150000");
     let (post, promoted) = ads.promoted(&item, false);
-    let fan = market().person("fan");
+    let fan = market().new_user("fan");
     let viewer = json!({
         "user_id": fan.id, "platform": 1, "country": "pt", "metro": "732da9aec70fbc02", "age": 30, "gender": 2
     });
@@ -26,30 +26,30 @@ fn what_is_served_and_done_shows_in_every_figure() {
     // What is reported twice counts once.
     let told = network
         .report(&[(token, "impression"), (token, "url_click")])
-        .is(200);
+        .assert_status(200);
     assert_eq!(told["data"][1]["status"], "RECORDED", "{told}");
     let again = network
         .report(&[(token, "url_click"), (token, "impression")])
-        .is(200);
+        .assert_status(200);
     assert_eq!(again["data"][0]["status"], "REPEATED", "{again}");
     // Someone who is no user sees it as well.
     let other = network.token(&json!({ "key": "device-1" }));
     network
         .report(&[(&other, "impression"), (&other, "qualified_impression")])
-        .is(200);
+        .assert_status(200);
     // What is done on the platform within a day of an impression belongs to it, once.
     let like = json!({ "tweet_id": post });
     let likes = format!("/2/users/{}/likes", fan.id);
-    fan.post(&likes, &like).is(200);
-    fan.delete(format!("{likes}/{post}")).is(200);
-    fan.post(&likes, &like).is(200);
-    let bystander = market().person("bystander");
+    fan.post(&likes, &like).assert_status(200);
+    fan.delete(format!("{likes}/{post}")).assert_status(200);
+    fan.post(&likes, &like).assert_status(200);
+    let bystander = market().new_user("bystander");
     bystander
         .post(format!("/2/users/{}/likes", bystander.id), &like)
-        .is(200);
+        .assert_status(200);
     let reply = json!({ "text": "Nice", "reply": { "in_reply_to_tweet_id": post } });
-    fan.publish(&reply).is(201);
-    until("what was done is counted", || {
+    fan.create_post(&reply).assert_status(201);
+    wait_until("what was done is counted", || {
         metric(&ads.stats("LINE_ITEM", &item, &[]), "replies") == 1
     });
     let wanted = [
@@ -89,7 +89,9 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let (from, to) = around(24, 1);
     let span = [("start_time", from.as_str()), ("end_time", to.as_str())];
     let params = [&span[..], &[("campaign_ids", campaign.as_str())]].concat();
-    let reach = ads.beside("GET", "A/reach/campaigns", &params).is(200);
+    let reach = ads
+        .beside("GET", "A/reach/campaigns", &params)
+        .assert_status(200);
     assert_eq!(reach["data_type"], "reach");
     assert_eq!(
         reach["data"],
@@ -102,12 +104,12 @@ fn what_is_served_and_done_shows_in_every_figure() {
     .concat();
     let reach = ads
         .beside("GET", "A/reach/funding_instruments", &params)
-        .is(200);
+        .assert_status(200);
     assert_eq!(reach["data"][0]["total_audience_reach"], 2);
     // The post's own figures, for its author only.
     let fields = "public_metrics,promoted_metrics,organic_metrics,non_public_metrics";
     let path = format!("/2/tweets/{post}?tweet.fields={fields}");
-    let seen = ads.person.get(path.clone()).is(200);
+    let seen = ads.person.get(path.clone()).assert_status(200);
     let figures = &seen["data"];
     assert_eq!(
         figures["public_metrics"]["impression_count"],
@@ -121,7 +123,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
     assert_eq!(figures["organic_metrics"]["like_count"], 1);
     assert_eq!(figures["organic_metrics"]["reply_count"], 0);
     assert_eq!(figures["non_public_metrics"]["url_link_clicks"], 1);
-    let refused = fan.get(path).is(200);
+    let refused = fan.get(path).assert_status(200);
     assert_eq!(refused["data"], Value::Null, "{refused}");
     // Where viewers are: a country is asked for by its place.
     let metros = |country: &str| {
@@ -136,7 +138,10 @@ fn what_is_served_and_done_shows_in_every_figure() {
             ("segmentation_type", "METROS"),
             ("country", country),
         ];
-        file(&ads, &ads.beside("POST", "jobs/A", &params).is(200))
+        file(
+            &ads,
+            &ads.beside("POST", "jobs/A", &params).assert_status(200),
+        )
     };
     let portugal = metros("3c65374ea675483e");
     assert_eq!(sum(&portugal["data"][0], "impressions"), 1, "{portugal}");
@@ -150,7 +155,9 @@ fn what_is_served_and_done_shows_in_every_figure() {
         &[("entity", "PROMOTED_TWEET"), ("campaign_ids", &campaign)],
     ]
     .concat();
-    let active = ads.beside("GET", "A/active_entities", &params).is(200);
+    let active = ads
+        .beside("GET", "A/active_entities", &params)
+        .assert_status(200);
     assert_eq!(
         active["data"][0]["entity_id"],
         promoted.as_str(),
@@ -163,7 +170,9 @@ fn what_is_served_and_done_shows_in_every_figure() {
         &[("entity", "LINE_ITEM"), ("campaign_ids", &other)],
     ]
     .concat();
-    let active = ads.beside("GET", "A/active_entities", &params).is(200);
+    let active = ads
+        .beside("GET", "A/active_entities", &params)
+        .assert_status(200);
     assert_eq!(active["data"], json!([]));
 }
 
@@ -172,10 +181,11 @@ fn what_is_there_for_its_promotion_only_is_counted_without_an_impression() {
     let ads = Advertiser::on(market());
     let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
     let (post, _) = ads.promoted(&item, true);
-    let fan = market().person("fan");
+    let fan = market().new_user("fan");
     let likes = format!("/2/users/{}/likes", fan.id);
-    fan.post(&likes, &json!({ "tweet_id": post })).is(200);
-    until("the like is counted", || {
+    fan.post(&likes, &json!({ "tweet_id": post }))
+        .assert_status(200);
+    wait_until("the like is counted", || {
         metric(&ads.stats("LINE_ITEM", &item, &[]), "likes") == 1
     });
     // Nothing was won in an auction: nothing is charged.

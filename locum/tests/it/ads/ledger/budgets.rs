@@ -12,7 +12,7 @@ fn a_budget_that_is_used_up_ends_the_serving() {
     let campaign = ads.quick_campaign("100000");
     let total = [("total_budget_amount_local_micro", "100000")];
     let path = format!("/campaigns/{campaign}");
-    ads.send("PUT", &path, &total).is(200);
+    ads.send("PUT", &path, &total).assert_status(200);
     let item = ads.quick_item(&campaign, "50000");
     ads.promoted(&item, false);
     let kinds = [
@@ -27,7 +27,7 @@ fn a_budget_that_is_used_up_ends_the_serving() {
     for number in 0..2 {
         let token = network.token(&json!({ "key": format!("device-{number}") }));
         let events: Vec<(&str, &str)> = kinds.iter().map(|kind| (token.as_str(), *kind)).collect();
-        network.report(&events).is(200);
+        network.report(&events).assert_status(200);
     }
     let stats = ads.stats("CAMPAIGN", &campaign, &[]);
     assert_eq!(metric(&stats, "engagements"), 12);
@@ -55,7 +55,7 @@ fn a_budget_that_is_used_up_ends_the_serving() {
         ("total_budget_amount_local_micro", "900000"),
         ("daily_budget_amount_local_micro", "900000"),
     ];
-    ads.send("PUT", &path, &more).is(200);
+    ads.send("PUT", &path, &more).assert_status(200);
     assert_eq!(network.request(&json!({ "key": "later" }), 5).len(), 1);
 }
 
@@ -76,7 +76,7 @@ fn what_pays_is_exhausted_by_all_its_campaigns() {
         &["--amount", "1", "--start", "2020-01-01T00:00:00Z"],
     ]
     .concat();
-    let instrument = market().cli(&fund).json();
+    let instrument = market().run_cli(&fund).json();
     assert_eq!(instrument["credit_remaining_local_micro"], 1_000_000);
     let ads = Advertiser {
         instrument: instrument["id"].as_str().unwrap().to_owned(),
@@ -92,7 +92,7 @@ fn what_pays_is_exhausted_by_all_its_campaigns() {
         let token = network.token(&json!({ "key": format!("device-{number}") }));
         network
             .report(&[(&token, "impression"), (&token, "url_click")])
-            .is(200);
+            .assert_status(200);
     }
     let path = format!("/funding_instruments/{}", ads.instrument);
     let seen = ads.get(&path, &[]);

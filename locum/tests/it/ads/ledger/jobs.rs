@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::market;
 use crate::ads::{Advertiser, is};
-use crate::harness::Ask;
+use crate::harness::TestRequest;
 
 #[test]
 fn jobs_wait_are_called_off_and_are_counted() {
@@ -28,7 +28,10 @@ fn jobs_wait_are_called_off_and_are_counted() {
     let long = [("end_time", "2026-05-30T08:00:00Z")];
     let made = with(&long);
     assert_eq!(made.header("x-concurrent-job-limit"), "100");
-    let first = made.is(200)["data"]["id_str"].as_str().unwrap().to_owned();
+    let first = made.assert_status(200)["data"]["id_str"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     for (more, code, at) in [
         (
             &[("end_time", "2026-05-31T08:00:00Z")][..],
@@ -58,13 +61,13 @@ fn jobs_wait_are_called_off_and_are_counted() {
     ] {
         is(&with(more), 400, code, at);
     }
-    let second = with(&[]).is(200)["data"]["id_str"]
+    let second = with(&[]).assert_status(200)["data"]["id_str"]
         .as_str()
         .unwrap()
         .to_owned();
     let gone = ads
         .beside("DELETE", &format!("jobs/A/{second}"), &[])
-        .is(200);
+        .assert_status(200);
     assert_eq!(gone["data"]["status"], "CANCELLED");
     let again = ads.beside("DELETE", &format!("jobs/A/{second}"), &[]);
     is(&again, 400, "INVALID", "job_id");
@@ -79,17 +82,19 @@ fn jobs_wait_are_called_off_and_are_counted() {
     is(&foreign, 404, "NOT_FOUND", "job_id");
     let none = rival
         .beside("GET", "jobs/A", &[("job_ids", &first)])
-        .is(200);
+        .assert_status(200);
     assert_eq!(none["data"], json!([]));
     // The latest first, page by page.
-    let page = ads.beside("GET", "jobs/A", &[("count", "1")]).is(200);
+    let page = ads
+        .beside("GET", "jobs/A", &[("count", "1")])
+        .assert_status(200);
     assert_eq!(page["data"][0]["id_str"], second.as_str());
     let next = page["next_cursor"].as_str().unwrap();
     let page = ads
         .beside("GET", "jobs/A", &[("count", "1"), ("cursor", next)])
-        .is(200);
+        .assert_status(200);
     assert_eq!(page["data"][0]["id_str"], first.as_str());
     assert_eq!(page["next_cursor"], Value::Null);
-    let unknown = market().send(Ask::get("/ads-files/nothing"));
+    let unknown = market().send(TestRequest::get("/ads-files/nothing"));
     assert_eq!(unknown.status, 404);
 }

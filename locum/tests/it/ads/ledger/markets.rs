@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use super::{Network, metric};
 use crate::ads::Advertiser;
-use crate::harness::{Server, for_the_test};
+use crate::harness::{TestServer, keep_for_test};
 
 /// Who pays in a currency, and a line item of theirs that bids.
-fn bidder(server: &'static Server, currency: &str, bid: &str) -> (Advertiser, String) {
+fn bidder(server: &'static TestServer, currency: &str, bid: &str) -> (Advertiser, String) {
     let ads = Advertiser::on(server);
     let fund = ["ads", "account", "funding", &ads.account, "--amount", "50"];
     let more = ["--currency", currency, "--start", "2020-01-01T00:00:00Z"];
-    let instrument = server.cli(&[&fund[..], &more].concat()).json();
+    let instrument = server.run_cli(&[&fund[..], &more].concat()).json();
     let ads = Advertiser {
         instrument: instrument["id"].as_str().unwrap().to_owned(),
         ..ads
@@ -33,14 +33,14 @@ fn clicked(network: &Network, ads: &Advertiser, item: &str, shown: &Value) -> i6
     let token = shown["impression_token"].as_str().unwrap();
     network
         .report(&[(token, "impression"), (token, "url_click")])
-        .is(200);
+        .assert_status(200);
     let stats = ads.stats("LINE_ITEM", item, &[]);
     metric(&stats, "billed_charge_local_micro")
 }
 
 #[test]
 fn currencies_without_rates_are_not_compared() {
-    let server: &'static Server = for_the_test(Server::start(&[]));
+    let server: &'static TestServer = keep_for_test(TestServer::start(&[]));
     let network = Network::on(server);
     let (dollars, cheap) = bidder(server, "USD", "20000");
     let (yen, dear) = bidder(server, "JPY", "90000000");
@@ -70,7 +70,7 @@ fn currencies_without_rates_are_not_compared() {
 #[test]
 fn currencies_with_rates_bid_against_each_other_and_pay_in_their_own() {
     let rates = "ads.exchange_rates=USD=1000000,EUR=2000000";
-    let server: &'static Server = for_the_test(Server::start(&["--set", rates]));
+    let server: &'static TestServer = keep_for_test(TestServer::start(&["--set", rates]));
     let network = Network::on(server);
     let (_, dollars) = bidder(server, "USD", "150000");
     let (euros, best) = bidder(server, "EUR", "100000");
@@ -84,7 +84,7 @@ fn currencies_with_rates_bid_against_each_other_and_pay_in_their_own() {
     assert_eq!(clicked(&network, &euros, &best, &shown[0]), 80_000);
     for wrong in ["USD", "USD=1.5", "XXY=1", "USD=0"] {
         let set = format!("ads.exchange_rates={wrong}");
-        let refused = server.cli(&["fsck", "--set", &set]);
-        refused.ends(2);
+        let refused = server.run_cli(&["fsck", "--set", &set]);
+        refused.assert_exit_code(2);
     }
 }

@@ -17,19 +17,19 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use super::{Advertiser, send};
-use crate::harness::{Answer, Ask, Server, for_the_test, until};
+use crate::harness::{TestRequest, TestResponse, TestServer, keep_for_test, wait_until};
 
 /// A server of each test's own: what others promote would be served beside it.
-pub(super) fn market() -> &'static Server {
+pub(super) fn market() -> &'static TestServer {
     thread_local! {
-        static MARKET: &'static Server = for_the_test(Server::start(&[]));
+        static MARKET: &'static TestServer = keep_for_test(TestServer::start(&[]));
     }
     MARKET.with(|server| *server)
 }
 
 /// A network that serves what is promoted.
 pub(super) struct Network {
-    pub(super) server: &'static Server,
+    pub(super) server: &'static TestServer,
     pub(super) bearer: String,
 }
 
@@ -39,25 +39,25 @@ impl Network {
     }
 
     /// On another server than usual.
-    pub(super) fn on(server: &'static Server) -> Self {
+    pub(super) fn on(server: &'static TestServer) -> Self {
         let app = server.new_app("self-serve");
         let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
-        server.cli(&allow).well();
+        server.run_cli(&allow).assert_success();
         Self {
             server,
             bearer: app.bearer,
         }
     }
 
-    pub(super) fn post(&self, path: &str, body: &Value) -> Answer {
-        let ask = Ask::post(format!("/ads-serve/1/{path}")).json(body);
+    pub(super) fn post(&self, path: &str, body: &Value) -> TestResponse {
+        let ask = TestRequest::post(format!("/ads-serve/1/{path}")).json(body);
         self.server.send(ask.bearer(&self.bearer))
     }
 
     /// What is shown to a viewer in a timeline.
     pub(super) fn request(&self, viewer: &Value, slots: i64) -> Vec<Value> {
         let body = json!({ "viewer": viewer, "placement": "TWITTER_TIMELINE", "slots": slots });
-        let answer = self.post("request", &body).is(200);
+        let answer = self.post("request", &body).assert_status(200);
         answer["data"].as_array().unwrap().clone()
     }
 
@@ -70,7 +70,7 @@ impl Network {
             .to_owned()
     }
 
-    pub(super) fn report(&self, events: &[(&str, &str)]) -> Answer {
+    pub(super) fn report(&self, events: &[(&str, &str)]) -> TestResponse {
         let events: Vec<Value> = events
             .iter()
             .map(|(token, kind)| json!({ "impression_token": token, "kind": kind }))
@@ -106,10 +106,10 @@ impl Advertiser {
         ];
         params.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
         params.extend(more);
-        self.figures(&params).is(200)
+        self.figures(&params).assert_status(200)
     }
 
-    pub(super) fn figures(&self, params: &[(&str, &str)]) -> Answer {
+    pub(super) fn figures(&self, params: &[(&str, &str)]) -> TestResponse {
         let path = format!("/12/stats/accounts/{}", self.account);
         send(&self.person, "GET", &path, params)
     }
@@ -119,7 +119,7 @@ impl Advertiser {
         method: &'static str,
         path: &str,
         params: &[(&str, &str)],
-    ) -> Answer {
+    ) -> TestResponse {
         let path = format!(
             "/12/stats/{}",
             path.replace('A', &format!("accounts/{}", self.account))
@@ -152,12 +152,14 @@ impl Advertiser {
 
     /// A post that a line item shows: the post, and what promotes it.
     pub(super) fn promoted(&self, item: &str, nullcast: bool) -> (String, String) {
-        let text = format!("Look at this {}", crate::harness::fresh());
+        let text = format!("Look at this {}", crate::harness::unique_number());
         let body = json!({ "text": text, "nullcast": nullcast });
-        let made = self.person.publish(&body).is(201);
+        let made = self.person.create_post(&body).assert_status(201);
         let post = made["data"]["id"].as_str().unwrap().to_owned();
         let params = [("line_item_id", item), ("tweet_ids", post.as_str())];
-        let made = self.send("POST", "/promoted_tweets", &params).is(200);
+        let made = self
+            .send("POST", "/promoted_tweets", &params)
+            .assert_status(200);
         let promoted = made["data"][0]["id"].as_str().unwrap().to_owned();
         (post, promoted)
     }
@@ -174,15 +176,17 @@ pub(super) fn metric(stats: &Value, name: &str) -> i64 {
 pub(super) fn file(ads: &Advertiser, job: &Value) -> Value {
     let id = job["data"]["id_str"].as_str().unwrap().to_owned();
     let mut url = String::new();
-    until("the job is done", || {
-        let found = ads.beside("GET", "jobs/A", &[("job_ids", &id)]).is(200);
+    wait_until("the job is done", || {
+        let found = ads
+            .beside("GET", "jobs/A", &[("job_ids", &id)])
+            .assert_status(200);
         let one = &found["data"][0];
         one["url"].as_str().unwrap_or_default().clone_into(&mut url);
         assert_ne!(one["status"], "FAILED");
         one["status"] == "SUCCESS"
     });
     let path = &url[url.find("/ads-files/").unwrap()..];
-    let answer = ads.person.server.send(Ask::get(path));
+    let answer = ads.person.server.send(TestRequest::get(path));
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("content-type"), "application/gzip");
     let mut text = String::new();

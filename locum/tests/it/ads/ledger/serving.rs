@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Network, market, metric};
 use crate::ads::{Advertiser, is};
-use crate::harness::Ask;
+use crate::harness::TestRequest;
 
 #[test]
 fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
@@ -14,11 +14,11 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
     ads.promoted(&item, false);
     let key = json!({ "key": "device" });
     let plain = market().new_app("enterprise");
-    let ask = Ask::post("/ads-serve/1/request")
+    let ask = TestRequest::post("/ads-serve/1/request")
         .json(&json!({ "viewer": key, "placement": "TWITTER_TIMELINE" }));
     let refused = market().send(ask.bearer(&plain.bearer));
     is(&refused, 403, "UNAUTHORIZED_CLIENT_APPLICATION", "");
-    let nobody = market().send(Ask::post("/ads-serve/1/events").json(&json!({})));
+    let nobody = market().send(TestRequest::post("/ads-serve/1/events").json(&json!({})));
     is(&nobody, 401, "UNAUTHORIZED_ACCESS", "");
     for (body, code, at) in [
         (json!({}), "MISSING_PARAMETER", "viewer"),
@@ -86,7 +86,7 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
     assert!(network.request(&ghost, 1).is_empty());
     let elsewhere = json!({ "viewer": key, "placement": "PUBLISHER_NETWORK" });
     assert_eq!(
-        network.post("request", &elsewhere).is(200)["data"],
+        network.post("request", &elsewhere).assert_status(200)["data"],
         json!([])
     );
 }
@@ -110,7 +110,7 @@ fn nobody_is_shown_more_than_the_cap() {
     let viewer = json!({ "key": "often" });
     for _ in 0..2 {
         let token = network.token(&viewer);
-        network.report(&[(&token, "impression")]).is(200);
+        network.report(&[(&token, "impression")]).assert_status(200);
     }
     assert!(network.request(&viewer, 1).is_empty());
     assert_eq!(network.request(&json!({ "key": "other" }), 1).len(), 1);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::market;
 use crate::ads::{Advertiser, is, send};
-use crate::harness::Answer;
+use crate::harness::TestResponse;
 
 #[test]
 fn figures_are_given_for_what_the_contract_allows() {
@@ -19,13 +19,13 @@ fn figures_are_given_for_what_the_contract_allows() {
         ("metric_groups", "ENGAGEMENT"),
         ("placement", "ALL_ON_TWITTER"),
     ];
-    let with = |more: &[(&'static str, &str)]| -> Answer {
+    let with = |more: &[(&'static str, &str)]| -> TestResponse {
         let mut params: Vec<(&str, &str)> = usual.to_vec();
         params.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
         params.extend(more.iter().copied().filter(|(_, value)| !value.is_empty()));
         ads.figures(&params)
     };
-    let stats = with(&[]).is(200);
+    let stats = with(&[]).assert_status(200);
     assert_eq!(stats["data_type"], "stats");
     assert_eq!(stats["time_series_length"], 24);
     assert_eq!(
@@ -148,14 +148,14 @@ fn figures_are_given_for_what_the_contract_allows() {
         ("end_time", "2026-11-18"),
         ("granularity", "DAY"),
     ];
-    let stats = with(&days).is(200);
+    let stats = with(&days).assert_status(200);
     assert_eq!(stats["time_series_length"], 3);
     assert_eq!(
         stats["request"]["params"]["start_time"],
         "2026-11-15T08:00:00Z"
     );
     // Roles.
-    let analyst = market().person("analyst");
+    let analyst = market().new_user("analyst");
     let role = [
         "ads",
         "account",
@@ -164,7 +164,7 @@ fn figures_are_given_for_what_the_contract_allows() {
         &analyst.username,
         "ANALYST",
     ];
-    market().cli(&role).well();
+    market().run_cli(&role).assert_success();
     let path = format!("/12/stats/accounts/{}", ads.account);
     is(
         &send(&analyst, "GET", &path, &usual),
@@ -175,8 +175,8 @@ fn figures_are_given_for_what_the_contract_allows() {
     let mut params = usual.to_vec();
     params[0].1 = "ACCOUNT";
     params[1].1 = &ads.account;
-    send(&analyst, "GET", &path, &params).is(200);
-    let stranger = market().person("stranger");
+    send(&analyst, "GET", &path, &params).assert_status(200);
+    let stranger = market().new_user("stranger");
     is(
         &send(&stranger, "GET", &path, &usual),
         403,

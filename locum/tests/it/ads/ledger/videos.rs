@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Network, market, metric};
 use crate::ads::{Advertiser, send};
-use crate::harness::{Ask, Person};
+use crate::harness::{TestRequest, TestUser};
 use crate::media::samples::{Film, mp4};
 use crate::media::{at_once, processed};
 
@@ -12,26 +12,30 @@ use crate::media::{at_once, processed};
 const PORTUGAL: &str = "3c65374ea675483e";
 
 /// Shows a video to everyone; the post.
-fn video(person: &Person<'_>) -> String {
-    let film = at_once(person, "tweet_video", &mp4(Film::default())).is(200);
+fn video(person: &TestUser<'_>) -> String {
+    let film = at_once(person, "tweet_video", &mp4(Film::default())).assert_status(200);
     let id = film["data"]["id"].as_str().unwrap().to_owned();
     processed(person, &id);
     let body = json!({ "media": { "media_ids": [id] } });
-    let made = person.publish(&body).is(201);
+    let made = person.create_post(&body).assert_status(201);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
-fn publisher(person: &Person<'_>, category: &str, more: &[&str]) {
+fn publisher(person: &TestUser<'_>, category: &str, more: &[&str]) {
     let add = ["ads", "publisher", "add", &person.username];
     let usual = ["--category", category, "--country", "PT"];
-    market().cli(&[&add[..], &usual, more].concat()).well();
+    market()
+        .run_cli(&[&add[..], &usual, more].concat())
+        .assert_success();
 }
 
 /// A line item whose film goes before videos.
 fn preroll(ads: &Advertiser) -> String {
     let feature = ["ads", "account", "feature", &ads.account];
     let add = ["--add", "PREROLL_VIEWS_OBJECTIVE"];
-    market().cli(&[&feature[..], &add].concat()).well();
+    market()
+        .run_cli(&[&feature[..], &add].concat())
+        .assert_success();
     let campaign = ads.quick_campaign("20000000");
     let params = [
         ("campaign_id", campaign.as_str()),
@@ -45,11 +49,12 @@ fn preroll(ads: &Advertiser) -> String {
     let item = ads.make("/line_items", &params);
     let clip = ads.clip();
     ads.send("POST", "/media_library", &[("media_key", &clip)])
-        .is(200);
+        .assert_status(200);
     let page = ads.get("/account_media", &[("creative_types", "PREROLL")]);
     let media = page["data"][0]["id"].as_str().unwrap();
     let params = [("line_item_id", item.as_str()), ("account_media_id", media)];
-    ads.send("POST", "/media_creatives", &params).is(200);
+    ads.send("POST", "/media_creatives", &params)
+        .assert_status(200);
     item
 }
 
@@ -65,7 +70,8 @@ fn targets(ads: &Advertiser, item: &str, criteria: &[(&str, &str, &str)]) -> Val
         })
     });
     let items: Vec<Value> = items.collect();
-    ads.batch("targeting_criteria", &items.into()).is(200)
+    ads.batch("targeting_criteria", &items.into())
+        .assert_status(200)
 }
 
 impl Network {
@@ -74,7 +80,7 @@ impl Network {
         let body = json!({
             "viewer": viewer, "placement": "TWITTER_TIMELINE", "slots": 1, "post_id": post,
         });
-        let answer = self.post("request", &body).is(200);
+        let answer = self.post("request", &body).assert_status(200);
         answer["data"].get(0).cloned()
     }
 }
@@ -82,14 +88,14 @@ impl Network {
 #[test]
 fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
-    let person = |name: &str| market().person(name);
+    let person = |name: &str| market().new_user(name);
     let (club, lab) = (person("club"), person("lab"));
     let (shy, rider) = (person("shy"), person("rider"));
     publisher(&club, "se", &[]);
     publisher(&lab, "sg", &[]);
     publisher(&shy, "se", &["--restricted"]);
     let [sports, technology, restricted, private] = [&club, &lab, &shy, &rider].map(video);
-    let plain = club.says("No video");
+    let plain = club.publish_text("No video");
     let item = preroll(&ads);
     let key = json!({ "key": "device" });
     let goes = |post: &str| network.before(&key, post).is_some();
@@ -100,7 +106,7 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
     };
     let drop = |criterion: &str| {
         let path = format!("/targeting_criteria/{criterion}");
-        ads.send("DELETE", &path, &[]).is(200);
+        ads.send("DELETE", &path, &[]).assert_status(200);
     };
     // Whoever it is not about anybody goes before all videos of publishers who let it.
     assert_eq!(of_all(), [true, true, false, false]);
@@ -120,7 +126,7 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
     assert_eq!(of_all(), [false, true, false, false]);
     drop(&criterion);
     // A set that the operator put together, for those in its country.
-    let fan = market().person("fan");
+    let fan = market().new_user("fan");
     let edit = [
         "user",
         "edit",
@@ -128,11 +134,11 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
         "--location",
         "Lisbon, Portugal",
     ];
-    market().cli(&edit).well();
-    fan.says("Here I am");
+    market().run_cli(&edit).assert_success();
+    fan.publish_text("Here I am");
     let add = ["ads", "curated-category", "add", "Labs", "--country", "PT"];
     let more = ["--publisher", lab.username.as_str()];
-    let set = market().cli(&[&add[..], &more].concat()).json();
+    let set = market().run_cli(&[&add[..], &more].concat()).json();
     let set = set["id"].as_str().unwrap();
     target("LOCATION", PORTUGAL, "EQ");
     let link = [
@@ -141,7 +147,7 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
     ];
     ads.make("/line_item_curated_categories", &link);
     let fan = json!({ "user_id": fan.id });
-    crate::harness::until("the fan is known to be in Portugal", || {
+    crate::harness::wait_until("the fan is known to be in Portugal", || {
         network.before(&fan, &technology).is_some()
     });
     assert!(network.before(&fan, &sports).is_none());
@@ -154,7 +160,7 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
 #[test]
 fn videos_count_as_monetized_once_something_was_shown_before_them() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
-    let (club, rider) = (market().person("club"), market().person("rider"));
+    let (club, rider) = (market().new_user("club"), market().new_user("rider"));
     publisher(&club, "se", &[]);
     publisher(&rider, "se", &[]);
     let videos = [&club, &club, &rider].map(video);
@@ -165,11 +171,11 @@ fn videos_count_as_monetized_once_something_was_shown_before_them() {
         "--publisher",
         &rider.username,
     ];
-    let set = market().cli(&[&add[..], &more].concat()).json();
+    let set = market().run_cli(&[&add[..], &more].concat()).json();
     let one = format!("/curated_categories/{}", set["id"].as_str().unwrap());
     let counts = || {
         let set = ads.get(&one, &[])["data"]["videos_monetized_in_last_thirty_days"].clone();
-        let list = send(&ads.person, "GET", "/12/content_categories", &[]).is(200);
+        let list = send(&ads.person, "GET", "/12/content_categories", &[]).assert_status(200);
         let rows = list["data"].as_array().unwrap().iter();
         let mut rows = rows.filter(|row| row["id"] == "se");
         let sports = rows.next().unwrap();
@@ -184,7 +190,7 @@ fn videos_count_as_monetized_once_something_was_shown_before_them() {
     let show = |post: &str, viewer: &str| {
         let shown = network.before(&json!({ "key": viewer }), post).unwrap();
         let token = shown["impression_token"].as_str().unwrap().to_owned();
-        network.report(&[(&token, "impression")]).is(200);
+        network.report(&[(&token, "impression")]).assert_status(200);
         token
     };
     // What is asked for and not shown does not count.
@@ -193,7 +199,9 @@ fn videos_count_as_monetized_once_something_was_shown_before_them() {
         .unwrap();
     let token = show(&videos[0], "one");
     show(&videos[0], "other");
-    network.report(&[(&token, "video_content_start")]).is(200);
+    network
+        .report(&[(&token, "video_content_start")])
+        .assert_status(200);
     assert_eq!(counts(), [1, 1, 2]);
     show(&videos[2], "one");
     assert_eq!(counts(), [2, 2, 2]);
@@ -203,7 +211,7 @@ fn videos_count_as_monetized_once_something_was_shown_before_them() {
     );
     // More than thirty days ago.
     let month = 31 * 24 * super::HOUR;
-    market().sql(&format!(
+    market().run_sql(&format!(
         "UPDATE ad_video SET shown_at = shown_at - {month}"
     ));
     assert_eq!(counts(), [0, 0, 2]);
@@ -214,30 +222,30 @@ fn who_took_part_in_a_campaign_is_estimated_and_served_alike() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
     let grant = ["ads", "account", "feature", &ads.account, "--add"];
     market()
-        .cli(&[&grant[..], &["ENGAGER_RETARGETING"]].concat())
-        .well();
+        .run_cli(&[&grant[..], &["ENGAGER_RETARGETING"]].concat())
+        .assert_success();
     let exact = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
-    market().cli(&exact).well();
+    market().run_cli(&exact).assert_success();
     let first = ads.quick_campaign("20000000");
     let item = ads.quick_item(&first, "150000");
     ads.promoted(&item, false);
     let people = ["clicks", "looks", "stays away"].map(|name| {
-        let person = market().person(&name.replace(' ', ""));
-        person.says("Hello");
+        let person = market().new_user(&name.replace(' ', ""));
+        person.publish_text("Hello");
         person
     });
-    let user = |person: &Person<'_>| json!({ "user_id": person.id });
+    let user = |person: &TestUser<'_>| json!({ "user_id": person.id });
     for (person, kinds) in people.iter().zip([2, 1, 0]) {
         if kinds > 0 {
             let token = network.token(&user(person));
             let kinds = &["impression", "url_click"][..kinds];
             let events: Vec<(&str, &str)> = kinds.iter().map(|kind| (&*token, *kind)).collect();
-            network.report(&events).is(200);
+            network.report(&events).assert_status(200);
         }
     }
     let pause = [("entity_status", "PAUSED")];
     ads.send("PUT", &format!("/campaigns/{first}"), &pause)
-        .is(200);
+        .assert_status(200);
     for (kind, wanted) in [
         ("ENGAGEMENT", [true, false, false]),
         ("IMPRESSION", [true, true, false]),
@@ -254,7 +262,10 @@ fn who_took_part_in_a_campaign_is_estimated_and_served_alike() {
             .map(|(kind, value)| json!({ "targeting_type": kind, "targeting_value": value }));
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
         let body = json!({ "targeting_criteria": asked });
-        let told = ads.person.signed(Ask::post(path).json(&body)).is(200);
+        let told = ads
+            .person
+            .send_signed(TestRequest::post(path).json(&body))
+            .assert_status(200);
         let count = wanted.iter().filter(|one| **one).count();
         assert_eq!(
             told["data"]["audience_size"],

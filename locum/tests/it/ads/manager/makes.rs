@@ -5,14 +5,14 @@ use base::clock::monotonic_now;
 use serde_json::{Value, json};
 
 use super::{Manager, browser, error_of};
-use crate::harness::{Answer, Ask, encode, fresh, shared};
+use crate::harness::{TestRequest, TestResponse, percent_encode, shared_server, unique_number};
 use crate::media::samples;
 use crate::pages::browser::{Browser, hidden, posted};
 
 const BOUNDARY: &str = "multipart/form-data; boundary=between-the-parts";
 
 /// A form with a file as browsers send it.
-fn parts(action: &str, texts: &[(&str, &str)], file: Option<(&str, &str, &[u8])>) -> Ask {
+fn parts(action: &str, texts: &[(&str, &str)], file: Option<(&str, &str, &[u8])>) -> TestRequest {
     let mut body = Vec::new();
     for (name, text) in texts {
         let part = format!(
@@ -30,7 +30,7 @@ fn parts(action: &str, texts: &[(&str, &str)], file: Option<(&str, &str, &[u8])>
         body.extend_from_slice(b"\r\n");
     }
     body.extend_from_slice(b"--between-the-parts--\r\n");
-    Ask::post(action).body(BOUNDARY, body)
+    TestRequest::post(action).body(BOUNDARY, body)
 }
 
 /// The token of a browser's forms.
@@ -40,13 +40,13 @@ fn csrf(browser: &mut Browser<'_>) -> String {
 }
 
 /// Sends a form without having seen it.
-fn blindly(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Answer {
+fn blindly(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> TestResponse {
     let csrf = csrf(browser);
     let fields = fields.iter().copied().chain([("csrf", csrf.as_str())]);
     let pairs: Vec<String> = fields
-        .map(|(name, value)| format!("{name}={}", encode(value)))
+        .map(|(name, value)| format!("{name}={}", percent_encode(value)))
         .collect();
-    browser.send(Ask::post(path).form(pairs.join("&")))
+    browser.send(TestRequest::post(path).form(pairs.join("&")))
 }
 
 impl Manager {
@@ -56,7 +56,7 @@ impl Manager {
         form: &str,
         texts: &[(&str, &str)],
         file: Option<(&str, &str, &[u8])>,
-    ) -> Answer {
+    ) -> TestResponse {
         let path = format!("{}{form}", self.home);
         let shown = self.browser.get(path.clone());
         assert_eq!(shown.status, 200, "{}", shown.text());
@@ -68,7 +68,7 @@ impl Manager {
 
     /// Uploads a picture for cards; its key.
     fn picture(&mut self) -> String {
-        let name = format!("Picture {}", fresh());
+        let name = format!("Picture {}", unique_number());
         let image = samples::jpeg(800, 800);
         let answer = self.sends(
             "/media/upload",
@@ -91,7 +91,7 @@ impl Manager {
     /// Lets somebody work on the account.
     fn works(&self, username: &str, role: &str) {
         let grant = ["ads", "account", "role", &self.ads.account, username, role];
-        shared().cli(&grant).well();
+        shared_server().run_cli(&grant).assert_success();
     }
 }
 
@@ -120,7 +120,10 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
         ("identifier", "handle"),
         ("text", ""),
     ];
-    let some = (shared().person("listed"), shared().person("listed"));
+    let some = (
+        shared_server().new_user("listed"),
+        shared_server().new_user("listed"),
+    );
     let bad = format!("@{}\nno such name!\n{}\n", some.0.username, some.1.username);
     let answer = manager.sends(&form, &usual, Some(("list", "a.txt", bad.as_bytes())));
     let said = error_of(&answer, "list");
@@ -206,7 +209,7 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     );
     for account in [&manager.ads.account, &to] {
         let set = ["ads", "account", "set", account, "--business", &to];
-        shared().cli(&set).well();
+        shared_server().run_cli(&set).assert_success();
     }
     assert_eq!(manager.send(&share, &fields).status, 303);
     let page = other.shown("/audiences");
@@ -254,7 +257,7 @@ fn media_cards_and_posts_are_made_on_pages() {
     assert_eq!(manager.browser.send(unseen).status, 403);
     assert_eq!(manager.ads.get("/media_library", &[])["data"], json!([]));
     // What a colleague uploads is the account's to use.
-    let colleague = shared().person("colleague");
+    let colleague = shared_server().new_user("colleague");
     manager.works(&colleague.username, "CREATIVE_MANAGER");
     let own = std::mem::replace(&mut manager.browser, browser(&colleague.username));
     let shared_picture = manager.picture();
@@ -412,7 +415,7 @@ fn media_cards_and_posts_are_made_on_pages() {
             .contains(words)
     );
     // Whoever only looks is shown no form, and none of theirs is taken.
-    let analyst = shared().person("analyst");
+    let analyst = shared_server().new_user("analyst");
     manager.works(&analyst.username, "CAMPAIGN_ANALYST");
     let mut other = browser(&analyst.username);
     let home = manager.home.clone();
@@ -468,7 +471,7 @@ fn media_cards_and_posts_are_made_on_pages() {
 #[test]
 fn administrators_give_roles_and_one_always_stays() {
     let mut manager = Manager::new();
-    let colleague = shared().person("colleague");
+    let colleague = shared_server().new_user("colleague");
     let add = |manager: &mut Manager, name: &str, role: &str, writes: &str| {
         let fields = [("username", name), ("role", role), ("composes", writes)];
         manager.send("/people/new", &fields)
@@ -515,8 +518,8 @@ fn administrators_give_roles_and_one_always_stays() {
         assert_ne!(other.get(path).status, 200, "{form}");
     }
     let access = |manager: &Manager| {
-        let show = shared()
-            .cli(&["ads", "account", "show", &manager.ads.account])
+        let show = shared_server()
+            .run_cli(&["ads", "account", "show", &manager.ads.account])
             .json();
         let mut roles: Vec<(String, String)> = show["roles"]
             .as_array()
@@ -539,7 +542,8 @@ fn administrators_give_roles_and_one_always_stays() {
     assert_eq!(manager.browser.get(home.clone()).status, 404);
     assert_eq!(other.get(home.clone()).status, 200);
     assert_eq!(access(&manager), ["ACCOUNT_ADMIN"]);
-    let listed = shared().cli(&["audit", "list", "--user", &manager.ads.person.username]);
+    let listed =
+        shared_server().run_cli(&["audit", "list", "--user", &manager.ads.person.username]);
     let listed = listed.json().to_string();
     for kind in ["ads_role.give", "ads_role.take"] {
         assert!(listed.contains(kind), "{kind}: {listed}");
@@ -557,7 +561,7 @@ fn a_recommendation_is_read_followed_and_dismissed() {
     );
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
-    let best = manager.ads.person.says("The very best post");
+    let best = manager.ads.person.publish_text("The very best post");
     manager.ads.ages(3);
     manager.ads.looks(&[]);
     let id = manager.ads.open().unwrap();
@@ -567,7 +571,7 @@ fn a_recommendation_is_read_followed_and_dismissed() {
         "{page}"
     );
     assert!(page.contains("Riders"), "{page}");
-    let analyst = shared().person("analyst");
+    let analyst = shared_server().new_user("analyst");
     manager.works(&analyst.username, "CAMPAIGN_ANALYST");
     let mut other = browser(&analyst.username);
     let home = manager.home.clone();
@@ -616,10 +620,10 @@ fn figures_are_taken_apart_and_come_as_a_file_without_formulas() {
     let item = manager.item(&campaign);
     let none = manager.shown(&format!("/campaigns/{campaign}/figures"));
     assert!(none.contains("Nothing was shown"), "{none}");
-    let post = manager.ads.person.says("Seen by many");
+    let post = manager.ads.person.publish_text("Seen by many");
     manager.make(&format!("/line-items/{item}/promote"), &[("pick", &post)]);
     let simulate = ["ads", "simulate", &manager.ads.account, "--hours", "30"];
-    shared().cli(&simulate).well();
+    shared_server().run_cli(&simulate).assert_success();
     let sums = |manager: &mut Manager, of: &str, by: &str| -> (usize, i64, f64) {
         let path = format!("{}/{of}/figures.csv?by={by}", manager.home);
         let answer = manager.browser.get(path);
@@ -660,7 +664,7 @@ fn figures_are_taken_apart_and_come_as_a_file_without_formulas() {
         page.contains("On this network") && page.contains("figures.csv"),
         "{page}"
     );
-    let analyst = shared().person("analyst");
+    let analyst = shared_server().new_user("analyst");
     manager.works(&analyst.username, "PARTNER_AUDIENCE_MANAGER");
     let mut other = browser(&analyst.username);
     let path = format!("{}/{of}/figures.csv", manager.home);
@@ -726,7 +730,7 @@ fn what_is_shown_before_videos_is_set_on_pages() {
         ("call_to_action_url", "https://bikes.example/"),
     ];
     manager.make(&edit, &other);
-    let publisher = shared().person("publisher");
+    let publisher = shared_server().new_user("publisher");
     let add = [
         "ads",
         "publisher",
@@ -737,7 +741,7 @@ fn what_is_shown_before_videos_is_set_on_pages() {
         "--country",
         "PT",
     ];
-    shared().cli(&add).well();
+    shared_server().run_cli(&add).assert_success();
     let curated = [
         "ads",
         "curated-category",
@@ -747,7 +751,7 @@ fn what_is_shown_before_videos_is_set_on_pages() {
         "PT",
     ];
     let curated = [&curated[..], &["--publisher", &publisher.username]].concat();
-    let curated = shared().cli(&curated).json()["id"]
+    let curated = shared_server().run_cli(&curated).json()["id"]
         .as_str()
         .unwrap()
         .to_owned();

@@ -1,0 +1,103 @@
+//! Who does a command: the server that has the data folder, or this process when there is none.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{AdminCommand, CommandAnswer, ControlEndpoint, client, execute};
+use crate::cli::{GlobalArgs, OutputOptions, TerminalProgress};
+use crate::command_error::CommandError;
+use crate::config::RunMode;
+use crate::instance::{COMMANDS_NODE, CreatePolicy};
+
+/// Another command holds a SQLite file only for a moment.
+const LOCK_RETRIES: u32 = 50;
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(100);
+
+/// Has a command done and shows what came of it.
+pub(crate) fn run_and_print(
+    common: &GlobalArgs,
+    command: AdminCommand,
+) -> Result<(), CommandError> {
+    let output = OutputOptions::from_args(common);
+    let value = run_command(common, command, output)?;
+    output.print_value(&value);
+    Ok(())
+}
+
+/// Has a command done.
+pub(crate) fn run_command(
+    common: &GlobalArgs,
+    mut command: AdminCommand,
+    output: OutputOptions,
+) -> Result<Value, CommandError> {
+    command.read_local_inputs()?;
+    let bar = TerminalProgress::new(output, command.progress_label());
+    let value = execute_or_forward(common, &command, &bar);
+    bar.clear();
+    value
+}
+
+fn execute_or_forward(
+    common: &GlobalArgs,
+    command: &AdminCommand,
+    bar: &TerminalProgress,
+) -> Result<Value, CommandError> {
+    if common.is_remote() {
+        return send_to_server(&ControlEndpoint::from_url_flag(common)?, command);
+    }
+    let settings = Arc::new(common.load_settings()?);
+    if matches!(command, AdminCommand::Trigger(_)) && settings.mode != RunMode::Dev {
+        return Err(CommandError::WrongMode(super::trigger::DEV_ONLY.to_owned()));
+    }
+    let control = ControlEndpoint::data_folder_socket(&settings.data_dir);
+    let mut tries = 0;
+    loop {
+        if control.is_reachable() {
+            return send_to_server(&control, command);
+        }
+        let progress = Arc::new(bar.clone());
+        match crate::instance::open(
+            Arc::clone(&settings),
+            CreatePolicy::RequireExisting,
+            COMMANDS_NODE,
+            progress,
+        ) {
+            Ok(world) => {
+                let value = crate::instance::block_on(execute(&world, command.clone()));
+                world.close();
+                return Ok(value?);
+            }
+            Err(exit) if tries < LOCK_RETRIES && exit.message().contains("another process has") => {
+                tries += 1;
+                thread::sleep(LOCK_RETRY_DELAY);
+            }
+            Err(exit) if exit.message().contains("another process has") => {
+                return Err(CommandError::Unreachable(exit.message().to_owned()));
+            }
+            Err(exit) => return Err(exit),
+        }
+    }
+}
+
+fn send_to_server(
+    control: &ControlEndpoint,
+    command: &AdminCommand,
+) -> Result<Value, CommandError> {
+    let body = serde_json::to_vec(command)
+        .map_err(|error| CommandError::Failed(format!("writing the command: {error}")))?;
+    let (status, body) = client::post_json(control, "/_control/command", body)?;
+    if status != 200 {
+        let text = String::from_utf8_lossy(&body);
+        return Err(CommandError::Failed(format!(
+            "the server answered {status}: {text}"
+        )));
+    }
+    serde_json::from_slice::<CommandAnswer>(&body)
+        .map_err(|error| {
+            CommandError::Failed(format!("the server's answer cannot be read: {error}"))
+        })?
+        .into()
+}

@@ -1,0 +1,110 @@
+//! The configuration as a person may see it.
+
+use super::key::{ConfigKey, ConfigValueKind};
+use super::keys::KEYS;
+use super::values::ConfigValues;
+
+/// One line of `locum conf show`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ConfigRow {
+    /// The key.
+    pub(crate) name: &'static str,
+    /// Its value, masked when it is secret; `—` when it has none.
+    pub(crate) value: String,
+    /// Where it came from.
+    pub(crate) origin: String,
+}
+
+/// Every key of the mode, in the table's order.
+pub(crate) fn config_rows(values: &ConfigValues) -> Vec<ConfigRow> {
+    let mode = values.mode;
+    let known = KEYS
+        .iter()
+        .filter(|key| key.default_for_mode(mode) != super::KeyDefault::Absent);
+    known.map(|key| config_row(key, values)).collect()
+}
+
+fn config_row(key: &ConfigKey, values: &ConfigValues) -> ConfigRow {
+    match values.get(key.name) {
+        Some(value) => ConfigRow {
+            name: key.name,
+            value: mask_value(key.kind, &value.text),
+            origin: value.origin.to_string(),
+        },
+        None => ConfigRow {
+            name: key.name,
+            value: "—".to_owned(),
+            origin: "not set".to_owned(),
+        },
+    }
+}
+
+fn mask_value(kind: ConfigValueKind, text: &str) -> String {
+    match kind {
+        ConfigValueKind::Secret => "••••••".to_owned(),
+        ConfigValueKind::Database => mask_url_password(text),
+        _ => text.to_owned(),
+    }
+}
+
+/// A database address without its password, wherever that stands.
+pub(crate) fn mask_url_password(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return text.to_owned();
+    };
+    let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let address = match address.rsplit_once('@') {
+        Some((who, place)) => match who.split_once(':') {
+            Some((user, _)) => format!("{user}:••••••@{place}"),
+            None => address.to_owned(),
+        },
+        None => address.to_owned(),
+    };
+    let query: Vec<_> = query
+        .split('&')
+        .map(|pair| match pair.split_once('=') {
+            Some((name, _)) if name.contains("pass") => format!("{name}=••••••"),
+            _ => pair.to_owned(),
+        })
+        .collect();
+    let query = query.join("&");
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("{scheme}://{address}{mark}{query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{config_rows, mask_url_password};
+    use crate::config::{ConfigSources, RunMode, load};
+
+    #[test]
+    fn no_secret_is_shown() {
+        let set = [
+            "secrets.master_key=locum-key-1 00000000 hush",
+            "db.url=postgres://a:hush@h/d?password=hush&x=1",
+        ];
+        let sources = ConfigSources {
+            set_flags: set.map(str::to_owned).to_vec(),
+            ..ConfigSources::default()
+        };
+        let values = load(&sources, RunMode::Dev).unwrap();
+        let shown = format!("{:?}", config_rows(&values));
+        assert!(!shown.contains("hush"), "{shown}");
+        assert!(
+            shown.contains("postgres://a:••••••@h/d?password=••••••&x=1"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn an_address_without_a_password_is_shown_whole() {
+        for text in [
+            "sqlite",
+            "/var/lib/x.db",
+            "postgres://ada@h/d",
+            "postgres:///d?host=/run",
+        ] {
+            assert_eq!(mask_url_password(text), text);
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! From four layers to one value for every key; everything wrong is told at once.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::key::{ConfigKey, ConfigValueKind, KeyDefault, RunMode};
+use super::values::{ConfigValue, ConfigValues, ValueOrigin};
+use super::{config_file, environment, keys::KEYS, parse};
+use crate::command_error::CommandError;
+
+/// Where values may come from.
+#[derive(Debug, Default)]
+pub(crate) struct ConfigSources {
+    /// Keys that flags set, with the flag.
+    pub(crate) flags: Vec<(&'static str, String, String)>,
+    /// `--set key=value`.
+    pub(crate) set_flags: Vec<String>,
+    /// The environment.
+    pub(crate) variables: Vec<(String, String)>,
+    /// The file that was named, if one was.
+    pub(crate) file: Option<PathBuf>,
+    /// The file that is read when none was named and it is there.
+    pub(crate) default_file: Option<PathBuf>,
+}
+
+/// A value on its way to its key.
+#[derive(Debug)]
+pub(super) struct LayerEntry {
+    pub(super) name: String,
+    pub(super) text: String,
+    pub(super) origin: ValueOrigin,
+}
+
+/// What was wrong, and whether it was a key of the other mode.
+#[derive(Default)]
+struct ConfigErrors {
+    usage_errors: Vec<String>,
+    mode_errors: Vec<String>,
+}
+
+/// Reads every layer. An unknown key, a bad value and an unreadable secret are told together,
+/// each with its file and line.
+pub(crate) fn load(sources: &ConfigSources, mode: RunMode) -> Result<ConfigValues, CommandError> {
+    let mut wrong = ConfigErrors::default();
+    let mut held = default_values(mode);
+    let layers = [
+        file_layer(sources, &mut wrong),
+        environment::read_variables(&sources.variables),
+        flag_layer(sources, &mut wrong),
+    ];
+    for layer in layers {
+        for (key, value) in resolve_layer(layer, mode, &mut wrong) {
+            held.insert(key.name, value);
+        }
+    }
+    for key in KEYS {
+        if key.default_for_mode(mode) == KeyDefault::Required && !held.contains_key(key.name) {
+            wrong.usage_errors.push(format!(
+                "{} is not set; {mode} needs it ({}, or in locum.toml)",
+                key.name,
+                key.env_variable()
+            ));
+        }
+    }
+    wrong.into_result()?;
+    Ok(ConfigValues {
+        mode,
+        by_name: held,
+    })
+}
+
+/// The data folder that the layers name, before anything else is checked.
+pub(crate) fn configured_data_dir(sources: &ConfigSources) -> Option<PathBuf> {
+    let mut wrong = ConfigErrors::default();
+    let layers = [
+        flag_layer(sources, &mut wrong),
+        environment::read_variables(&sources.variables),
+        file_layer(sources, &mut wrong),
+    ];
+    let mut all = layers.into_iter().flatten();
+    all.find(|found| found.name == "core.data_dir")
+        .map(|found| PathBuf::from(found.text))
+}
+
+impl ConfigErrors {
+    fn into_result(self) -> Result<(), CommandError> {
+        if !self.usage_errors.is_empty() {
+            Err(CommandError::Usage(self.usage_errors.join("\n       ")))
+        } else if !self.mode_errors.is_empty() {
+            Err(CommandError::WrongMode(self.mode_errors.join("\n       ")))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn default_values(mode: RunMode) -> BTreeMap<&'static str, ConfigValue> {
+    let set = KEYS
+        .iter()
+        .filter_map(|key| match key.default_for_mode(mode) {
+            KeyDefault::Literal(text) => Some((key.name, text)),
+            KeyDefault::Unset | KeyDefault::Required | KeyDefault::Absent => None,
+        });
+    let value = |text: &str| ConfigValue {
+        text: text.to_owned(),
+        origin: ValueOrigin::Default(mode),
+    };
+    set.map(|(name, text)| (name, value(text))).collect()
+}
+
+fn flag_layer(sources: &ConfigSources, wrong: &mut ConfigErrors) -> Vec<LayerEntry> {
+    let flags = sources.flags.iter().map(|(name, text, flag)| LayerEntry {
+        name: (*name).to_owned(),
+        text: text.clone(),
+        origin: ValueOrigin::Flag(flag.clone()),
+    });
+    let mut found: Vec<_> = flags.collect();
+    for set in &sources.set_flags {
+        match set.split_once('=') {
+            Some((name, text)) => found.push(LayerEntry {
+                name: name.trim().to_owned(),
+                text: text.to_owned(),
+                origin: ValueOrigin::Flag("--set".to_owned()),
+            }),
+            None => wrong
+                .usage_errors
+                .push(format!("--set {set}: write it as key=value")),
+        }
+    }
+    found
+}
+
+fn file_layer(sources: &ConfigSources, wrong: &mut ConfigErrors) -> Vec<LayerEntry> {
+    let (path, named) = match (&sources.file, &sources.default_file) {
+        (Some(path), _) => (path, true),
+        (None, Some(path)) => (path, false),
+        (None, None) => return Vec::new(),
+    };
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if !named && error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            wrong
+                .usage_errors
+                .push(format!("{}: {error}", path.display()));
+            return Vec::new();
+        }
+    };
+    config_file::parse_file(path, &text).unwrap_or_else(|mut lines| {
+        wrong.usage_errors.append(&mut lines);
+        Vec::new()
+    })
+}
+
+/// One layer's values by key. A value beats its own `_file` twin of the same layer.
+fn resolve_layer(
+    layer: Vec<LayerEntry>,
+    mode: RunMode,
+    wrong: &mut ConfigErrors,
+) -> Vec<(&'static ConfigKey, ConfigValue)> {
+    let mut settled = Vec::new();
+    for found in layer {
+        if let Some(key) = KEYS.iter().find(|key| key.name == found.name) {
+            let value = ConfigValue {
+                text: found.text,
+                origin: found.origin,
+            };
+            accept_value(key, value, mode, wrong, &mut settled);
+        } else if let Some(key) = find_key_of_file_variant(&found.name) {
+            match read_secret_file(&found) {
+                Ok(value) => accept_value(key, value, mode, wrong, &mut settled),
+                Err(error) => wrong.usage_errors.push(error),
+            }
+        } else {
+            wrong.usage_errors.push(unknown_key_message(&found));
+        }
+    }
+    settled
+}
+
+fn accept_value(
+    key: &'static ConfigKey,
+    value: ConfigValue,
+    mode: RunMode,
+    wrong: &mut ConfigErrors,
+    settled: &mut Vec<(&'static ConfigKey, ConfigValue)>,
+) {
+    if key.default_for_mode(mode) == KeyDefault::Absent {
+        wrong.mode_errors.push(format!(
+            "{}: {} does not exist in {mode}",
+            value.origin, key.name
+        ));
+    } else if let Err(expected) = parse::validate_value(key.kind, &value.text) {
+        let shown = if key.kind == ConfigValueKind::Secret || key.kind == ConfigValueKind::Database
+        {
+            String::new()
+        } else {
+            format!(" [{}]", value.text)
+        };
+        wrong.usage_errors.push(format!(
+            "{}: {}{shown} is not what it takes: {expected}",
+            value.origin, key.name
+        ));
+    } else {
+        settled.push((key, value));
+    }
+}
+
+fn find_key_of_file_variant(name: &str) -> Option<&'static ConfigKey> {
+    let name = name.strip_suffix("_file")?;
+    KEYS.iter()
+        .find(|key| key.name == name && key.kind.is_secret())
+}
+
+fn read_secret_file(found: &LayerEntry) -> Result<ConfigValue, String> {
+    let path = Path::new(&found.text);
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("{}: {} [{}]: {error}", found.origin, found.name, found.text))?;
+    Ok(ConfigValue {
+        text: text.trim_end_matches(['\r', '\n']).to_owned(),
+        origin: ValueOrigin::SecretFile(path.to_owned(), Box::new(found.origin.clone())),
+    })
+}
+
+fn unknown_key_message(found: &LayerEntry) -> String {
+    let LayerEntry { name, origin, .. } = found;
+    match closest_key(name) {
+        Some(key) => {
+            let meant = match origin {
+                ValueOrigin::Variable(_) => key.env_variable(),
+                _ => key.name.to_owned(),
+            };
+            format!("{origin}: no key is called {name}; did you mean {meant}?")
+        }
+        None => format!("{origin}: no key is called {name}; `locum conf keys` lists them"),
+    }
+}
+
+/// The key whose name, or whose name without its area, is most like what was written.
+fn closest_key(name: &str) -> Option<&'static ConfigKey> {
+    let likeness = |key: &&ConfigKey| {
+        let last = key.name.split('.').next_back().unwrap_or(key.name);
+        let written = name.split('.').next_back().unwrap_or(name);
+        let whole = strsim::normalized_damerau_levenshtein(name, key.name);
+        whole.max(strsim::normalized_damerau_levenshtein(written, last) * 0.95)
+    };
+    let best = KEYS
+        .iter()
+        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
+    (likeness(&best) > 0.6).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ConfigSources, load};
+    use crate::command_error::CommandError;
+    use crate::config::{ConfigValues, RunMode};
+
+    fn temp_file_sources(file: &str) -> (tempfile::TempDir, ConfigSources) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("locum.toml");
+        std::fs::write(&path, file).unwrap();
+        let sources = ConfigSources {
+            file: Some(path),
+            ..ConfigSources::default()
+        };
+        (folder, sources)
+    }
+
+    fn load_error(file: &str, mode: RunMode) -> String {
+        let (folder, sources) = temp_file_sources(file);
+        let exit = load(&sources, mode).unwrap_err();
+        let text = exit
+            .message()
+            .replace(&folder.path().display().to_string(), "");
+        format!("{} {text}", exit.exit_code())
+    }
+
+    fn value_origin(values: &ConfigValues, name: &str) -> String {
+        values.get(name).unwrap().origin.to_string()
+    }
+
+    #[test]
+    fn a_flag_beats_the_environment_beats_the_file_beats_the_default() {
+        let (folder, mut sources) =
+            temp_file_sources("[listen]\naddr = '127.0.0.1:1'\nidle_timeout = 5\n");
+        let values = load(&sources, RunMode::Dev).unwrap();
+        assert_eq!(values.get_text("listen.addr"), Some("127.0.0.1:1"));
+        assert_eq!(
+            value_origin(&values, "listen.addr"),
+            format!("{}/locum.toml:2", folder.path().display())
+        );
+        assert_eq!(values.get_text("listen.idle_timeout"), Some("5"));
+        assert_eq!(
+            value_origin(&values, "listen.body_timeout"),
+            "default of dev"
+        );
+
+        sources.variables = vec![("LOCUM_LISTEN__ADDR".to_owned(), "127.0.0.1:2".to_owned())];
+        let values = load(&sources, RunMode::Dev).unwrap();
+        assert_eq!(
+            value_origin(&values, "listen.addr"),
+            "env LOCUM_LISTEN__ADDR"
+        );
+
+        sources.flags = vec![(
+            "listen.addr",
+            "127.0.0.1:3".to_owned(),
+            "--listen".to_owned(),
+        )];
+        let values = load(&sources, RunMode::Dev).unwrap();
+        assert_eq!(values.get_text("listen.addr"), Some("127.0.0.1:3"));
+        assert_eq!(value_origin(&values, "listen.addr"), "flag --listen");
+    }
+
+    #[test]
+    fn what_is_wrong_names_its_file_and_line_and_a_better_word() {
+        assert_eq!(
+            load_error("[listen]\n\nadr = '127.0.0.1:1'\n", RunMode::Dev),
+            "2 /locum.toml:3: no key is called listen.adr; did you mean listen.addr?"
+        );
+        assert_eq!(
+            load_error("data_dir = '/x'\n", RunMode::Dev),
+            "2 /locum.toml:1: no key is called data_dir; did you mean core.data_dir?"
+        );
+        assert_eq!(
+            load_error("[core]\nnode = 'first'\n", RunMode::Dev),
+            "2 /locum.toml:2: core.node [first] is not what it takes: 0–1022"
+        );
+        assert!(load_error("[limits\n", RunMode::Dev).starts_with("2 /locum.toml:1: "));
+        assert!(
+            load_error("[db]\nurl_file = '/nowhere'\n", RunMode::Dev)
+                .starts_with("2 /locum.toml:2: db.url_file [/nowhere]: ")
+        );
+    }
+
+    #[test]
+    fn a_key_of_the_other_mode_is_refused_by_mode() {
+        let base = "[core]\nbase_url = 'https://s.example'\n";
+        for key in ["world = 'demo'", "seed = 7", "expose = true"] {
+            let told = load_error(&format!("{base}{key}\n"), RunMode::Serve);
+            assert!(told.starts_with("4 /locum.toml:3: core."), "{told}");
+            assert!(told.ends_with("does not exist in serve"), "{told}");
+        }
+        let (_folder, sources) = temp_file_sources("");
+        let exit = load(&sources, RunMode::Serve).unwrap_err();
+        assert!(
+            matches!(exit, CommandError::Usage(text) if text.starts_with("core.base_url is not set"))
+        );
+    }
+
+    #[test]
+    fn a_secret_may_lie_in_a_file_and_is_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("url");
+        std::fs::write(&secret, "postgres://ada:hush@db/locum\n").unwrap();
+        let variables = vec![(
+            "LOCUM_DB__URL_FILE".to_owned(),
+            secret.display().to_string(),
+        )];
+        let mut sources = ConfigSources {
+            variables,
+            ..ConfigSources::default()
+        };
+        let values = load(&sources, RunMode::Dev).unwrap();
+        assert_eq!(
+            values.get_text("db.url"),
+            Some("postgres://ada:hush@db/locum")
+        );
+
+        sources.flags = vec![("db.url", "mysql://hush".to_owned(), "--db".to_owned())];
+        let exit = load(&sources, RunMode::Dev).unwrap_err();
+        assert!(!exit.message().contains("hush"), "{}", exit.message());
+    }
+
+    #[test]
+    fn what_clients_read_is_not_configuration() {
+        let variables = [
+            "LOCUM_BASE_URL",
+            "LOCUM_USER_ID_2",
+            "LOCUM_CONFIG",
+            "LOCUM_X",
+            "PATH",
+        ];
+        let sources = ConfigSources {
+            variables: variables
+                .map(|name| (name.to_owned(), "x".to_owned()))
+                .to_vec(),
+            ..ConfigSources::default()
+        };
+        assert!(load(&sources, RunMode::Dev).is_ok());
+
+        let sources = ConfigSources {
+            variables: vec![("LOCUM_DATA_DIR".to_owned(), "x".to_owned())],
+            ..ConfigSources::default()
+        };
+        let told = load(&sources, RunMode::Dev).unwrap_err();
+        assert!(
+            told.message()
+                .ends_with("did you mean LOCUM_CORE__DATA_DIR?"),
+            "{told:?}"
+        );
+    }
+}

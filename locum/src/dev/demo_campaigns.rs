@@ -1,0 +1,345 @@
+//! What the world `ads` has beside the demo world: an advertiser's campaigns in every state, down to
+//! what is shown. All of it is asked for as a client would.
+
+use ads::access::AdsRole;
+use ads::record::AdsRecord;
+use ads::request::CONSOLE_APP_ID;
+use ads::{AdsCaller, AdsRequest, account_roles, operations};
+use base::{Error, Fault, Time, UserId, Vocabulary};
+use network::audit::AuditActor;
+use network::media;
+use network::uploads::{self, NewUpload, ProcessedUpload, UploadKind};
+use serde_json::{Value, json};
+use store::Tx;
+
+use super::demo_people::PEOPLE;
+use super::demo_world::{DemoWorldBuilder, HOUR, WORLD_CREATED_AT};
+
+/// The picture of a card.
+pub(super) const PICTURE: &[u8] = include_bytes!("harbour.png");
+const PICTURE_ALT_TEXT: &str = "A boat with a white and a red sail in front of a low sun";
+const WIDTH: i64 = 1200;
+const HEIGHT: i64 = 628;
+const PORTUGAL: &str = "3c65374ea675483e";
+const DAY: i64 = 24 * HOUR;
+
+/// Makes it; where the picture's file belongs below the media folder.
+pub(super) fn create_campaigns(
+    tx: &mut Tx<'_>,
+    world: &DemoWorldBuilder,
+    account: &AdsRecord,
+) -> Result<String, Error> {
+    let (ada, bob) = (world.user_id("ada")?, world.user_id("bob")?);
+    account_roles::grant_role(
+        tx,
+        &AuditActor::operator(),
+        account,
+        bob,
+        (AdsRole::AdManager, true),
+    )?;
+    let (picture, path) = upload_picture(tx, ada)?;
+    let mut tree = CampaignBuilder {
+        tx,
+        user: ada,
+        account: account.formatted_id(),
+        instrument: String::new(),
+    };
+    let instruments = tree.request_entity("GET", "funding_instruments", &[], &[])?;
+    tree.instrument = response_id(instruments.get(0).unwrap_or(&Value::Null));
+    let card = tree.create_creatives(&picture)?;
+    tree.create_running_campaigns(&card)?;
+    tree.create_inactive_campaigns()?;
+    tree.create_ended_campaign()?;
+    tree.create_audience()?;
+    Ok(path)
+}
+
+fn upload_picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Error> {
+    let size = i64::try_from(PICTURE.len()).unwrap_or(0);
+    let new = NewUpload {
+        kind: Some(UploadKind::Photo),
+        total_bytes: Some(size),
+        limit: size,
+        shared_with: Vec::new(),
+    };
+    let upload = uploads::initialize(tx, by, &new)?;
+    media::set_alt_text(tx, by, upload.id, PICTURE_ALT_TEXT)?;
+    let found = ProcessedUpload {
+        kind: UploadKind::Photo,
+        content_type: "image/png",
+        extension: "png",
+        size,
+        width: WIDTH,
+        height: HEIGHT,
+        duration_ms: 0,
+        bit_rate: 0,
+        sizes: String::new(),
+    };
+    let medium = uploads::publish_media(tx, &upload, &found)?;
+    Ok((format!("3_{}", upload.id), medium.path))
+}
+
+/// The `id` of what was answered.
+fn response_id(record: &Value) -> String {
+    record
+        .get("id")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// The tree while it grows.
+struct CampaignBuilder<'t, 'c> {
+    tx: &'t mut Tx<'c>,
+    user: UserId,
+    account: String,
+    instrument: String,
+}
+
+impl CampaignBuilder<'_, '_> {
+    fn request_entity(
+        &mut self,
+        method: &str,
+        path: &str,
+        ids: &[&str],
+        pairs: &[(&str, &str)],
+    ) -> Result<Value, Error> {
+        let pairs: Vec<(&str, String)> = pairs
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()))
+            .collect();
+        self.send_request((method, path), ids, &pairs, None)
+    }
+
+    fn send_request(
+        &mut self,
+        (method, path): (&str, &str),
+        ids: &[&str],
+        pairs: &[(&str, String)],
+        json: Option<Value>,
+    ) -> Result<Value, Error> {
+        let operation = operations::find_operation(method, path)
+            .ok_or_else(|| Fault::new(format!("there is no {method} of {path}")))?;
+        let caller = AdsCaller {
+            user: self.user,
+            app: Some(CONSOLE_APP_ID),
+            speech: Vocabulary::Post,
+            sandbox: false,
+        };
+        let ids: Vec<&str> = std::iter::once(self.account.as_str())
+            .chain(ids.iter().copied())
+            .collect();
+        let request = AdsRequest::new_without_app(operation, caller, &ids, pairs, json);
+        let answered = ads::dispatch_request(self.tx, &request)?;
+        let answer: Value = serde_json::from_str(&answered.body)
+            .map_err(Fault::context("an answer of the engine"))?;
+        Ok(answer.get("data").cloned().unwrap_or_default())
+    }
+
+    /// Makes something; its id.
+    fn create_entity(&mut self, path: &str, pairs: &[(&str, &str)]) -> Result<String, Error> {
+        Ok(response_id(&self.request_entity(
+            "POST",
+            path,
+            &[],
+            pairs,
+        )?))
+    }
+
+    fn create_campaign(&mut self, name: &str, status: &str) -> Result<String, Error> {
+        let instrument = self.instrument.clone();
+        let pairs = [
+            ("name", name),
+            ("funding_instrument_id", &instrument),
+            ("daily_budget_amount_local_micro", "50000000"),
+            ("entity_status", status),
+        ];
+        self.create_entity("campaigns", &pairs)
+    }
+
+    fn create_line_item(
+        &mut self,
+        campaign: &str,
+        name: &str,
+        more: &[(&str, &str)],
+    ) -> Result<String, Error> {
+        let usual = [
+            ("campaign_id", campaign),
+            ("name", name),
+            ("product_type", "PROMOTED_POSTS"),
+            ("placements", "ALL_ON_TWITTER"),
+            ("bid_amount_local_micro", "250000"),
+        ];
+        let own = usual
+            .into_iter()
+            .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+        let pairs: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
+        self.create_entity("line_items", &pairs)
+    }
+
+    /// A post that is seen only where it is promoted.
+    fn create_promoted_only_post(&mut self, text: &str, card: &str) -> Result<String, Error> {
+        let user = self.user.to_string();
+        let mut pairs = vec![("as_user_id", user.as_str()), ("text", text)];
+        if !card.is_empty() {
+            pairs.push(("card_uri", card));
+        }
+        let post = self.request_entity("POST", "<post>", &[], &pairs)?;
+        let id = post.get("id_str").and_then(Value::as_str);
+        Ok(id.unwrap_or_default().to_owned())
+    }
+
+    fn promote_posts(&mut self, item: &str, posts: &[String]) -> Result<(), Error> {
+        let posts = posts.join(",");
+        let pairs = [("line_item_id", item), ("post_ids", &posts)];
+        self.request_entity("POST", "promoted_<posts>", &[], &pairs)
+            .map(|_| ())
+    }
+
+    fn add_targeting(&mut self, item: &str, criteria: &[(&str, &str)]) -> Result<(), Error> {
+        for (kind, value) in criteria {
+            let pairs = [
+                ("line_item_id", item),
+                ("targeting_type", kind),
+                ("targeting_value", value),
+            ];
+            self.create_entity("targeting_criteria", &pairs)?;
+        }
+        Ok(())
+    }
+
+    /// The library, a card that leads to a site, a poll; the card's address.
+    fn create_creatives(&mut self, picture: &str) -> Result<String, Error> {
+        let pairs = [("media_key", picture), ("name", "Harbour in the evening")];
+        self.request_entity("POST", "media_library", &[], &pairs)?;
+        let site = json!({ "type": "WEBSITE", "url": "https://example.com/boats" });
+        let card = json!({
+            "name": "Boats for a day",
+            "components": [
+                { "type": "MEDIA", "media_key": picture },
+                { "type": "DETAILS", "title": "Boats for a day", "destination": site },
+            ],
+        });
+        let card = self.send_request(("POST", "cards"), &[], &[], Some(card))?;
+        let poll = [
+            ("name", "Where to?"),
+            ("first_choice", "The lighthouse"),
+            ("second_choice", "The island"),
+            ("duration_in_minutes", "10080"),
+        ];
+        self.create_entity("cards/poll", &poll)?;
+        let uri = card.get("card_uri").and_then(Value::as_str);
+        Ok(uri.unwrap_or_default().to_owned())
+    }
+
+    /// Campaigns that are shown: posts, a card, the account itself.
+    fn create_running_campaigns(&mut self, card: &str) -> Result<(), Error> {
+        let campaign = self.create_campaign("Autumn on the water", "ACTIVE")?;
+        let objective = [("objective", "ENGAGEMENTS")];
+        let item = self.create_line_item(&campaign, "People who talk about boats", &objective)?;
+        let posts = [
+            self.create_promoted_only_post(
+                "The sea is warm until the end of October. Come and see.",
+                "",
+            )?,
+            self.create_promoted_only_post(
+                "Three hours, one boat, no engine. Who comes along?",
+                "",
+            )?,
+        ];
+        self.promote_posts(&item, &posts)?;
+        let criteria = [
+            ("BROAD_KEYWORD", "boat"),
+            ("BROAD_KEYWORD", "harbour"),
+            ("LANGUAGE", "en"),
+        ];
+        self.add_targeting(&item, &criteria)?;
+        let tag = [
+            ("line_item_id", item.as_str()),
+            ("tracking_tag_type", "IMPRESSION_TAG"),
+            ("tracking_tag_url", "https://example.com/seen"),
+        ];
+        self.create_entity("tracking_tags", &tag)?;
+        let campaign = self.create_campaign("The shop", "ACTIVE")?;
+        let clicks = [
+            ("objective", "WEBSITE_CLICKS"),
+            ("bid_amount_local_micro", "400000"),
+        ];
+        let item = self.create_line_item(&campaign, "Visitors of the shop", &clicks)?;
+        let post = self.create_promoted_only_post("A boat of your own, for a day.", card)?;
+        self.promote_posts(&item, &[post])?;
+        self.add_targeting(&item, &[("LOCATION", PORTUGAL)])?;
+        let campaign = self.create_campaign("More followers", "ACTIVE")?;
+        let followers = [
+            ("objective", "FOLLOWERS"),
+            ("product_type", "PROMOTED_ACCOUNT"),
+        ];
+        let item = self.create_line_item(&campaign, "Those who like the sea", &followers)?;
+        let user = self.user.to_string();
+        let pairs = [("line_item_id", item.as_str()), ("user_id", &user)];
+        self.create_entity("promoted_accounts", &pairs)?;
+        self.add_targeting(&item, &[("FOLLOWERS_OF_USER", &user)])
+    }
+
+    /// What is paused, planned, a draft, or lacks something.
+    fn create_inactive_campaigns(&mut self) -> Result<(), Error> {
+        let user = self.user.to_string();
+        let campaign = self.create_campaign("Winter offers", "PAUSED")?;
+        let objective = [("objective", "ENGAGEMENTS")];
+        let item = self.create_line_item(&campaign, "Early birds", &objective)?;
+        let post = self.create_promoted_only_post("A boat under the tree?", "")?;
+        self.promote_posts(&item, &[post])?;
+        let later = WORLD_CREATED_AT.plus_ms(360 * DAY).to_string();
+        let scheduled = [
+            ("as_user_id", user.as_str()),
+            ("text", "The harbour is open again."),
+            ("scheduled_at", &later),
+        ];
+        let scheduled = self.create_entity("scheduled_<posts>", &scheduled)?;
+        let pairs = [
+            ("line_item_id", item.as_str()),
+            ("scheduled_post_id", &scheduled),
+        ];
+        self.create_entity("scheduled_promoted_<posts>", &pairs)?;
+        let campaign = self.create_campaign("Next summer", "ACTIVE")?;
+        let starts = [("objective", "ENGAGEMENTS"), ("start_time", later.as_str())];
+        let item = self.create_line_item(&campaign, "Everybody", &starts)?;
+        let post = self.create_promoted_only_post("We begin again in spring.", "")?;
+        self.promote_posts(&item, &[post])?;
+        self.create_campaign("Nothing in it yet", "ACTIVE")?;
+        self.create_campaign("Ideas", "DRAFT")?;
+        let draft = [
+            ("as_user_id", user.as_str()),
+            ("text", "Something about knots?"),
+        ];
+        self.create_entity("draft_<posts>", &draft).map(|_| ())
+    }
+
+    /// A campaign that ended on the day on which the world begins.
+    fn create_ended_campaign(&mut self) -> Result<(), Error> {
+        let campaign = self.create_campaign("Summer", "ACTIVE")?;
+        let ends: Time = WORLD_CREATED_AT.plus_ms(HOUR);
+        let ends = ends.to_string();
+        let flight = [("objective", "ENGAGEMENTS"), ("end_time", ends.as_str())];
+        let item = self.create_line_item(&campaign, "Swimmers", &flight)?;
+        let post = self.create_promoted_only_post("The last warm days.", "")?;
+        self.promote_posts(&item, &[post])
+    }
+
+    /// An audience of the people of the world.
+    fn create_audience(&mut self) -> Result<(), Error> {
+        let audience = self.create_entity("custom_audiences", &[("name", "Newsletter")])?;
+        let users: Vec<Value> = PEOPLE
+            .iter()
+            .map(|person| {
+                let digest = base::secret::digest(&person.username.to_lowercase());
+                let digits: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+                json!({ "handle": [digits.concat()] })
+            })
+            .collect();
+        let body = json!([{ "operation_type": "Update", "params": { "users": users } }]);
+        let of = ("POST", "custom_audiences/{}/users");
+        self.send_request(of, &[&audience], &[], Some(body))
+            .map(|_| ())
+    }
+}

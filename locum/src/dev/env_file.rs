@@ -1,0 +1,144 @@
+//! `dev.env`: what clients of a test world need, one `LOCUM_NAME=value` a line.
+
+use std::path::{Path, PathBuf};
+
+use base::Fault;
+
+use super::demo_world::{CALLBACK, DemoCredentials, DemoUserKeys, PASSWORD};
+use crate::instance::write_private;
+
+/// Names and values, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EnvFile(pub(crate) Vec<(String, String)>);
+
+const PREFIX: &str = "LOCUM_";
+
+impl EnvFile {
+    /// Where a folder's lines are.
+    pub(crate) fn file_path(folder: &Path) -> PathBuf {
+        folder.join("dev.env")
+    }
+
+    /// What the demo world's credentials are called.
+    pub(super) fn from_credentials(credentials: &DemoCredentials) -> Self {
+        let mut lines = Self::default();
+        let DemoCredentials {
+            app,
+            public_app: public,
+            users,
+            ..
+        } = credentials;
+        let [first, second] = users;
+        lines.add_line("API_KEY", &app.api_key);
+        lines.add_line("API_SECRET", app.api_secret.expose_secret());
+        lines.add_line("BEARER_TOKEN", app.bearer.expose_secret());
+        lines.add_user(first, "");
+        lines.add_user(second, "_2");
+        lines.add_line("CLIENT_ID", &app.client_id);
+        if let Some(secret) = &app.client_secret {
+            lines.add_line("CLIENT_SECRET", secret.expose_secret());
+        }
+        lines.add_line("PUBLIC_CLIENT_ID", &public.client_id);
+        lines.add_line("CALLBACK_URL", CALLBACK);
+        lines.add_line("API_KEY_2", &public.api_key);
+        lines.add_line("API_SECRET_2", public.api_secret.expose_secret());
+        lines.add_line("BEARER_TOKEN_2", public.bearer.expose_secret());
+        lines
+    }
+
+    fn add_user(&mut self, user: &DemoUserKeys, suffix: &str) {
+        let mut set = |name: &str, value: &str| self.add_line(&format!("{name}{suffix}"), value);
+        set("USER_ID", &user.id.to_string());
+        set("USERNAME", user.username);
+        set("PASSWORD", PASSWORD);
+        set("ACCESS_TOKEN", &user.access_token);
+        set("ACCESS_TOKEN_SECRET", &user.access_token_secret);
+        set("USER_TOKEN", &user.user_token);
+    }
+
+    fn add_line(&mut self, name: &str, value: &str) {
+        self.0.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// The value of a name without its prefix.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The same lines with the addresses of a server before them.
+    pub(super) fn prepend_addresses(&self, base_url: &str, ads_sandbox: Option<&str>) -> Self {
+        let mut lines = Self::default();
+        lines.add_line("BASE_URL", base_url);
+        lines.add_line("ADS_URL", base_url);
+        let sandbox = ads_sandbox.map_or_else(|| sandbox_url(base_url), str::to_owned);
+        lines.add_line("ADS_SANDBOX_URL", &sandbox);
+        let addresses = ["BASE_URL", "ADS_URL", "ADS_SANDBOX_URL"];
+        let rest = self
+            .0
+            .iter()
+            .filter(|(name, _)| !addresses.contains(&name.as_str()));
+        lines.0.extend(rest.cloned());
+        lines
+    }
+
+    /// The file's text.
+    pub(super) fn to_text(&self) -> String {
+        let lines = self
+            .0
+            .iter()
+            .map(|(name, value)| format!("{PREFIX}{name}={value}\n"));
+        lines.collect()
+    }
+
+    /// Reads the file's text; what is no line of ours is left out.
+    pub(crate) fn parse(text: &str) -> Self {
+        let lines = text.lines().filter_map(|line| {
+            let (name, value) = line.strip_prefix(PREFIX)?.split_once('=')?;
+            Some((name.to_owned(), value.to_owned()))
+        });
+        Self(lines.collect())
+    }
+
+    /// Writes the file, for its owner alone.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Fault> {
+        write_private(&Self::file_path(folder), &self.to_text())
+    }
+}
+
+/// Without a port of its own, the sandbox of the ads interface is told by its host, which every resolver takes for this
+/// machine.
+fn sandbox_url(base_url: &str) -> String {
+    let (scheme, authority) = base_url.split_once("://").unwrap_or(("http", base_url));
+    match authority.rsplit_once(':') {
+        Some((_, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{scheme}://ads-api-sandbox.localhost:{port}")
+        }
+        _ => format!("{scheme}://ads-api-sandbox.localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EnvFile;
+
+    #[test]
+    fn a_file_is_read_back_and_moves_to_another_port() {
+        let text = "LOCUM_BASE_URL=http://127.0.0.1:1\nLOCUM_API_KEY=a=b\n# note\nOTHER=1\n";
+        let lines = EnvFile::parse(text).prepend_addresses("http://127.0.0.1:8080", None);
+        assert_eq!(
+            lines.to_text(),
+            "LOCUM_BASE_URL=http://127.0.0.1:8080\n\
+             LOCUM_ADS_URL=http://127.0.0.1:8080\n\
+             LOCUM_ADS_SANDBOX_URL=http://ads-api-sandbox.localhost:8080\n\
+             LOCUM_API_KEY=a=b\n"
+        );
+        assert_eq!(lines.get("API_KEY"), Some("a=b"));
+        assert_eq!(
+            lines.prepend_addresses("http://127.0.0.1:8080", None),
+            lines
+        );
+        let own = lines.prepend_addresses("http://127.0.0.1:8080", Some("http://127.0.0.1:8078"));
+        assert_eq!(own.get("ADS_SANDBOX_URL"), Some("http://127.0.0.1:8078"));
+    }
+}

@@ -1,0 +1,64 @@
+//! Facts of the database that only the holder of the master key can read.
+
+use base::encryption::Keyring;
+use base::{Error, Fault};
+use store::{Store, Tx, meta};
+
+use super::blocking::block_on;
+
+/// Stores a fact, sealed.
+pub(crate) fn set_encrypted_fact(
+    tx: &mut Tx<'_>,
+    keyring: &Keyring,
+    key: &str,
+    plain: &[u8],
+) -> Result<(), Error> {
+    let sealed = keyring.encrypt(key, plain, tx.rng())?;
+    Ok(meta::set(tx, key, &encode_hex(&sealed))?)
+}
+
+/// A sealed fact, if it is set.
+pub(crate) fn read_encrypted_fact(
+    store: &Store,
+    key: &'static str,
+) -> Result<Option<Vec<u8>>, Error> {
+    let text = block_on(store.read(move |tx| Ok(meta::get(tx, key)?)))?;
+    let Some(text) = text else { return Ok(None) };
+    let sealed = decode_hex(&text).ok_or_else(|| Fault::new(format!("{key} is garbled")))?;
+    let plain = store.context().keyring.decrypt(key, &sealed);
+    Ok(Some(plain.map_err(Fault::from)?))
+}
+
+/// Thirty-two bytes that every node on the database has, made by the first that asks.
+pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], Error> {
+    let keyring = store.context().keyring.clone();
+    block_on(store.write(move |tx| {
+        if meta::get(tx, key)?.is_none() {
+            let made = tx.rng().random_bytes::<32>()?;
+            set_encrypted_fact(tx, &keyring, key, &made)?;
+        }
+        Ok(())
+    }))?;
+    let plain = read_encrypted_fact(store, key)?.unwrap_or_default();
+    let plain = <[u8; 32]>::try_from(plain);
+    plain.map_err(|_| Fault::new(format!("{key} is garbled")).into())
+}
+
+fn encode_hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
+        .collect()
+}
+
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| {
+        let digit = char::from(*byte).to_digit(16)?;
+        u8::try_from(digit).ok()
+    };
+    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
+        [high, low] => Some(digit(high)? * 16 + digit(low)?),
+        _ => None,
+    });
+    pairs.collect()
+}

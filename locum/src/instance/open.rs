@@ -1,0 +1,263 @@
+//! Opening a data folder: nothing is touched unless everything fits.
+
+use std::sync::Arc;
+
+use base::encryption::Keyring;
+use base::{Clock, Error, Fault, Rng};
+use store::{Store, StoreOptions, meta};
+
+use super::blocking::block_on;
+use super::manifest::InstanceManifest;
+use super::{Instance, ProgressReporter, master_key, private_files};
+use crate::command_error::CommandError;
+use crate::config::{RunMode, ServerSettings};
+
+/// What to do about a folder that is not there yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CreatePolicy {
+    /// Make it.
+    CreateMissing,
+    /// Say so.
+    RequireExisting,
+}
+
+/// A folder that fits, before its store is opened.
+pub(crate) struct DataFolder {
+    /// What the folder is.
+    pub(crate) manifest: InstanceManifest,
+    /// Whether it was made just now.
+    pub(crate) is_new: bool,
+    /// The keys.
+    pub(crate) keyring: Keyring,
+}
+
+/// Node number of commands that work beside a server on the same database.
+pub(crate) const COMMANDS_NODE: u16 = 1023;
+
+/// Finds a data folder, or makes it. That it was opened is counted in the record, which is written
+/// once its store turns out to fit: what is refused is not touched.
+pub(crate) fn find_or_create(
+    settings: &ServerSettings,
+    creating: CreatePolicy,
+) -> Result<DataFolder, CommandError> {
+    let record = InstanceManifest::read(&settings.data_dir)?;
+    check_mode(settings, record.as_ref())?;
+    let is_new = record.is_none();
+    if is_new && creating == CreatePolicy::RequireExisting {
+        return Err(CommandError::Unreachable(format!(
+            "there is no data folder at {}: start `locum dev` or `locum serve`, or name one with \
+             --data-dir",
+            settings.data_dir.display()
+        )));
+    }
+    if is_new && (settings.mode == RunMode::Dev || settings.keys.allow_in_data_dir) {
+        private_files::create_private_folder(&settings.data_dir)?;
+    }
+    let keyring = master_key::load_keyring(settings, &Rng::Os, is_new)?;
+    private_files::create_private_folder(&settings.data_dir)?;
+    let mut record = record.unwrap_or_else(|| InstanceManifest {
+        mode: settings.mode.name().to_owned(),
+        world: settings.initial_world.clone(),
+        seed: settings.seed,
+        starts: 0,
+    });
+    record.starts += 1;
+    Ok(DataFolder {
+        manifest: record,
+        is_new,
+        keyring,
+    })
+}
+
+/// Opens a data folder, or makes it.
+pub(crate) fn open(
+    settings: Arc<ServerSettings>,
+    creating: CreatePolicy,
+    node: u16,
+    progress: Arc<dyn ProgressReporter>,
+) -> Result<Instance, CommandError> {
+    let found = find_or_create(&settings, creating)?;
+    let chance = instance_rng(&found.manifest);
+    let store = open_store(StoreOptions {
+        node,
+        ..store_options(&settings, chance, found.keyring)
+    })?;
+    check_store_matches(&store, &found.manifest)?;
+    found.manifest.write(&settings.data_dir)?;
+    Ok(Instance {
+        settings,
+        store: Arc::new(store),
+        progress,
+        search: None,
+        evaluator: ads::evaluator::Evaluator::new(None),
+    })
+}
+
+/// How the settings open a store.
+pub(crate) fn store_options(
+    settings: &ServerSettings,
+    chance: Rng,
+    keyring: Keyring,
+) -> StoreOptions {
+    StoreOptions {
+        location: settings.database_location.clone(),
+        data_dir: settings.data_dir.clone(),
+        connections: settings.database_connections,
+        node: settings.node,
+        migrate: settings.migrate_on_start,
+        clock: Clock::System,
+        rng: chance,
+        keyring,
+    }
+}
+
+/// Opens a store.
+pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
+    block_on(async {
+        let store = Store::open(options).await?;
+        let indexes = ads::record_indexes();
+        let made = store.write(move |tx| Ok(store::records::sync_indexes(tx, &indexes)?));
+        match made.await {
+            Ok(()) => Ok(store),
+            Err(Error::Failed(fault)) => Err(fault),
+            Err(Error::Refused(refusal)) => Err(Fault::new(format!("{refusal:?}"))),
+        }
+    })
+}
+
+/// A folder is what it was made as, for good.
+fn check_mode(
+    settings: &ServerSettings,
+    record: Option<&InstanceManifest>,
+) -> Result<(), CommandError> {
+    match record.map(InstanceManifest::mode).transpose()? {
+        Some(made) if made != settings.mode => Err(CommandError::WrongMode(format!(
+            "{} was made by `locum {made}` and is not opened by `locum {}`",
+            settings.data_dir.display(),
+            settings.mode
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Randomness after the world was made: the system's in a real network; in a test world it follows
+/// from the seed and the number of starts, so that nothing is issued twice.
+pub(crate) fn instance_rng(record: &InstanceManifest) -> Rng {
+    if record.mode == RunMode::Serve.name() {
+        return Rng::Os;
+    }
+    let stride = 0x9e37_79b9_7f4a_7c15_u64;
+    Rng::from_seed(record.seed ^ record.starts.wrapping_mul(stride))
+}
+
+/// The database says the same as the folder: they may have been moved apart.
+pub(crate) fn check_store_matches(
+    store: &Store,
+    record: &InstanceManifest,
+) -> Result<(), CommandError> {
+    let mode = record.mode.clone();
+    let said = block_on(store.write(move |tx| {
+        let said = meta::get(tx, "mode")?;
+        if said.is_none() {
+            meta::set(tx, "mode", &mode)?;
+        }
+        Ok::<_, Error>(said)
+    }))?;
+    match said {
+        Some(said) if said != record.mode => Err(CommandError::WrongMode(format!(
+            "the database was made by `locum {said}` and is not opened by `locum {}`",
+            record.mode
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CreatePolicy, find_or_create};
+    use crate::command_error::CommandError;
+    use crate::config::{ConfigSources, RunMode, ServerSettings, load};
+    use std::path::Path;
+
+    fn settings(mode: RunMode, folder: &Path, further: &[String]) -> ServerSettings {
+        let mut sets = vec![format!("core.data_dir={}", folder.display())];
+        if mode == RunMode::Serve {
+            sets.push("core.base_url=https://social.example".to_owned());
+        }
+        sets.extend_from_slice(further);
+        let sources = ConfigSources {
+            set_flags: sets,
+            ..ConfigSources::default()
+        };
+        ServerSettings::from_values(&load(&sources, mode).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_test_folder_is_not_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let dev = settings(RunMode::Dev, &data, &[]);
+        assert!(find_or_create(&dev, CreatePolicy::RequireExisting).is_err() && !data.exists());
+        let made = find_or_create(&dev, CreatePolicy::CreateMissing).unwrap();
+        assert!(made.is_new);
+        made.manifest.write(&data).unwrap();
+        let again = find_or_create(&dev, CreatePolicy::RequireExisting).unwrap();
+        assert_eq!((again.is_new, again.manifest.starts), (false, 2));
+        let serve = settings(RunMode::Serve, &data, &[]);
+        assert!(matches!(
+            find_or_create(&serve, CreatePolicy::CreateMissing),
+            Err(CommandError::WrongMode(_))
+        ));
+    }
+
+    #[test]
+    fn a_real_networks_key_lies_apart_from_its_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let bare = settings(RunMode::Serve, &data, &[]);
+        assert!(matches!(
+            find_or_create(&bare, CreatePolicy::CreateMissing),
+            Err(CommandError::Usage(_))
+        ));
+        assert!(!data.exists(), "nothing was touched");
+
+        let key = folder.path().join("master.key");
+        super::master_key::create_key_file(&key, &base::Rng::Os).unwrap();
+        let apart = format!("secrets.master_key_file={}", key.display());
+        assert!(
+            find_or_create(
+                &settings(RunMode::Serve, &data, &[apart]),
+                CreatePolicy::CreateMissing
+            )
+            .is_ok()
+        );
+
+        let inside = data.join("master.key");
+        std::fs::copy(&key, &inside).unwrap();
+        let inside = format!("secrets.master_key_file={}", inside.display());
+        let refused = find_or_create(
+            &settings(RunMode::Serve, &data, std::slice::from_ref(&inside)),
+            CreatePolicy::CreateMissing,
+        );
+        assert!(matches!(refused, Err(CommandError::WrongMode(_))));
+        let danger = "secrets.danger_key_in_data_dir=true".to_owned();
+        assert!(
+            find_or_create(
+                &settings(RunMode::Serve, &data, &[inside, danger]),
+                CreatePolicy::CreateMissing
+            )
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn a_lost_key_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let dev = settings(RunMode::Dev, folder.path(), &[]);
+        let made = find_or_create(&dev, CreatePolicy::CreateMissing).unwrap();
+        made.manifest.write(folder.path()).unwrap();
+        std::fs::remove_file(folder.path().join("master.key")).unwrap();
+        assert!(find_or_create(&dev, CreatePolicy::CreateMissing).is_err());
+        assert!(!folder.path().join("master.key").exists());
+    }
+}

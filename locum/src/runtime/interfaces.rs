@@ -1,0 +1,260 @@
+//! What answers behind each listener.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::Secret;
+use bytes::Bytes;
+use deliver::webhooks::WebhookAdmin;
+use edge::{Listener, ListenerStats, Shutdown};
+use media::FileStore;
+use network::apps::{AuthConfig, Authenticator};
+use network::oauth1_flow::LoopbackPorts;
+use network::oauth2_flow::OAuth2Config;
+use web::control::{ControlCommand, ControlServer};
+use web::limits::RateLimitMode as Limiting;
+use web::metrics::ServerMetrics;
+use web::uploads::UploadProcessor;
+use web::{ApiServer, HttpReply, ServerConfig};
+
+use super::background_jobs;
+use super::sockets::ListeningAddresses;
+use crate::command;
+use crate::command_error::CommandError;
+use crate::config::{RateLimitPolicy, RunMode, ServerSettings};
+use crate::instance::{self, Instance};
+
+/// How often usage is written down.
+const USAGE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The public interface and the control interface.
+pub(super) struct ServerInterfaces {
+    server: ApiServer,
+    control: ControlServer,
+    limits: edge::ListenerLimits,
+    metrics: Arc<ServerMetrics>,
+    authenticator: Arc<Authenticator>,
+}
+
+type ServeFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl ServerInterfaces {
+    /// Both, over an open world.
+    pub(super) fn open(
+        instance: &Instance,
+        listening: &ListeningAddresses,
+        token: String,
+        page_key: [u8; 32],
+        files: FileStore,
+        webhooks: WebhookAdmin,
+        shutdown: &Shutdown,
+    ) -> Result<Self, CommandError> {
+        let (settings, store) = (&instance.settings, &instance.store);
+        let metrics = Arc::new(ServerMetrics::default());
+        let authenticator =
+            Authenticator::new(Arc::clone(store), &auth_config(settings, listening))?;
+        let authenticator = Arc::new(authenticator);
+        let server = ApiServer::new(
+            &web::operations::ENDPOINTS,
+            Arc::clone(store),
+            Arc::clone(&authenticator),
+            Arc::clone(&metrics),
+            shutdown.clone(),
+            ServerConfig {
+                files: Some(files),
+                search: instance.search.clone(),
+                evaluator: Some(Arc::clone(&instance.evaluator)),
+                webhooks,
+                ..web_config(settings, listening, page_key)
+            },
+        )?;
+        let commands = vec![command_handler(instance)];
+        let control = ControlServer::new(
+            server.health(),
+            Arc::clone(&metrics),
+            Secret::new(token),
+            commands,
+        );
+        Ok(Self {
+            server,
+            control,
+            limits: settings.connection_limits.clone(),
+            metrics,
+            authenticator,
+        })
+    }
+
+    /// Counts what comes to a listener.
+    pub(super) fn register_listener_stats(&self, name: &'static str, stats: Arc<ListenerStats>) {
+        self.metrics.add_listener(name, stats);
+    }
+
+    /// Keeps up with what other nodes change, until the signal to stop.
+    pub(super) async fn follow_other_nodes(&self, shutdown: &Shutdown) {
+        tokio::select! {
+            () = self.authenticator.poll_credential_changes() => {}
+            () = shutdown.wait() => {}
+        }
+    }
+
+    /// Writes down what apps call every few seconds, and a last time at the signal to stop.
+    pub(super) async fn flush_usage(&self, shutdown: &Shutdown) {
+        loop {
+            let _early = tokio::time::timeout(USAGE_FLUSH_INTERVAL, shutdown.wait()).await;
+            if let Err(stop) = self.server.flush_usage().await {
+                tracing::warn!(?stop, "usage was not written down; it is tried again");
+            }
+            if shutdown.is_triggered() {
+                return;
+            }
+        }
+    }
+
+    /// Keeps streams open until the signal to stop, and then says good-bye on each.
+    pub(super) async fn run_streams(&self, shutdown: &Shutdown) {
+        tokio::select! {
+            () = self.server.run_streams() => {}
+            () = shutdown.wait() => {}
+        }
+        if let Err(stop) = self.server.shut_down_streams().await {
+            tracing::warn!(?stop, "the end of streams was not written down");
+        }
+    }
+
+    /// Tells of events until the signal to stop.
+    pub(super) async fn run_activity_dispatch(&self, instance: &Instance, shutdown: &Shutdown) {
+        let (hub, home) = (self.server.stream_hub(), self.server.event_context());
+        background_jobs::dispatch_activity(instance.clone(), hub, home, shutdown.clone()).await;
+    }
+
+    /// Looks at uploads until the signal to stop.
+    pub(super) async fn process_uploads(&self, shutdown: &Shutdown) {
+        if let Some(uploads) = self.server.uploads() {
+            uploads.run(shutdown).await;
+        }
+    }
+
+    /// What turns uploads into media.
+    pub(super) fn upload_processor(&self) -> Option<UploadProcessor> {
+        self.server.uploads()
+    }
+
+    /// Answers clients.
+    pub(super) fn serve_public(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
+        let limits = self.limits.clone();
+        Box::pin(edge::serve(
+            listener,
+            limits,
+            self.server.clone(),
+            shutdown.clone(),
+        ))
+    }
+
+    /// Answers clients in the sandbox of the advertising interface.
+    pub(super) fn serve_sandbox(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
+        let limits = self.limits.clone();
+        Box::pin(edge::serve(
+            listener,
+            limits,
+            self.server.sandbox_server(),
+            shutdown.clone(),
+        ))
+    }
+
+    /// Answers administrators.
+    pub(super) fn serve_control(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
+        let limits = self.limits.clone();
+        Box::pin(edge::serve(
+            listener,
+            limits,
+            self.control.clone(),
+            shutdown.clone(),
+        ))
+    }
+}
+
+fn auth_config(settings: &ServerSettings, listening: &ListeningAddresses) -> AuthConfig {
+    let mut public_origins = vec![listening.base_url.clone()];
+    public_origins.extend(settings.public_origins.iter().cloned());
+    AuthConfig {
+        data_dir: settings.data_dir.clone(),
+        public_origins,
+        timestamp_skew_ms: duration_ms(settings.timestamp_skew),
+    }
+}
+
+fn web_config(
+    settings: &ServerSettings,
+    listening: &ListeningAddresses,
+    page_key: [u8; 32],
+) -> ServerConfig {
+    ServerConfig {
+        rate_limits: match settings.rate_limits {
+            RateLimitPolicy::Table => Limiting::Table,
+            RateLimitPolicy::Off => Limiting::Off,
+            RateLimitPolicy::Scale(times) => Limiting::Scale(times),
+        },
+        oauth_settings: oauth_rules(settings, listening),
+        default_vocabulary: settings.vocabulary,
+        problem_base: settings.problem_base.clone(),
+        trusted_proxies: settings.trusted_proxies.clone(),
+        cors_origins: settings.cors_origins.clone(),
+        body_limit: settings.body_max,
+        body_timeout: settings.connection_limits.body_total_timeout,
+        page_key,
+        base_url: listening.base_url.trim_end_matches('/').to_owned(),
+        origins: settings.public_origins.clone(),
+        dev: settings.mode == RunMode::Dev,
+        site_name: settings.site_name.clone(),
+        registration: settings.registration,
+        session_ttl_ms: duration_ms(settings.session_ttl),
+        warns_about_plain_pkce: settings.warn_on_plain_pkce,
+        sends_mail: settings.mail.is_some(),
+        ads: settings.ads.clone(),
+        streams: deliver::streams::StreamSettings {
+            node_id: settings.node,
+            buffer_bytes: settings.stream_buffer,
+            keep_alive: settings.stream_keep_alive,
+            problem_base: settings.problem_base.clone(),
+        },
+        ..ServerConfig::default()
+    }
+}
+
+fn duration_ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// How the OAuth flows are set up: clients in development listen where there is a free port.
+fn oauth_rules(settings: &ServerSettings, listening: &ListeningAddresses) -> OAuth2Config {
+    let loose = settings.mode == RunMode::Dev;
+    OAuth2Config {
+        issuer: Some(listening.base_url.clone()),
+        ports: if loose {
+            LoopbackPorts::AnyOnLoopback
+        } else {
+            LoopbackPorts::Exact
+        },
+        ..OAuth2Config::default()
+    }
+}
+
+/// The door that commands come in by when a server has the data folder.
+fn command_handler(instance: &Instance) -> ControlCommand {
+    let instance = instance.clone();
+    ControlCommand {
+        path: "/_control/command",
+        handler: Arc::new(move |body: Bytes| {
+            let instance = instance.clone();
+            Box::pin(async move {
+                HttpReply::json(200, &command::answer_request(instance, &body).await)
+            })
+        }),
+    }
+}
+
+/// The key of page tokens.
+pub(super) fn page_token_key(instance: &Instance) -> Result<[u8; 32], CommandError> {
+    Ok(instance::shared_key(&instance.store, "page_key")?)
+}

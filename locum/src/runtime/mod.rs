@@ -1,0 +1,74 @@
+//! A server from its start to its end.
+
+mod ads_jobs;
+mod background_jobs;
+mod interfaces;
+mod logging;
+mod notify;
+mod server;
+mod signals;
+mod sockets;
+
+pub(crate) use server::{ServerAddresses, run_server};
+pub(crate) use sockets::{ListeningAddresses, shorten_socket_path};
+
+use std::sync::Arc;
+
+use crate::cli::{GlobalArgs, ListenArgs, OutputOptions, ServeArgs};
+use crate::command_error::CommandError;
+use crate::config::{RunMode, ServerSettings};
+use crate::instance::{self, CreatePolicy, NoProgress};
+
+/// `locum serve`.
+pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), CommandError> {
+    let settings = prepare_settings(
+        common,
+        RunMode::Serve,
+        &args.listen,
+        args.listen.config_flags(),
+    )?;
+    let node = settings.node;
+    let instance = instance::open(
+        settings,
+        CreatePolicy::CreateMissing,
+        node,
+        Arc::new(NoProgress),
+    )?;
+    let output = OutputOptions::from_args(common);
+    run_server(instance, args.listen.ready_fd, |ready| {
+        let line = format!(
+            "locum {} serves {}",
+            env!("CARGO_PKG_VERSION"),
+            ready.base_url
+        );
+        output.print_text(&line);
+        Ok(())
+    })
+}
+
+/// The settings of a server, with its log started.
+pub(crate) fn prepare_settings(
+    common: &GlobalArgs,
+    mode: RunMode,
+    args: &ListenArgs,
+    flags: Vec<crate::cli::ConfigFlag>,
+) -> Result<Arc<ServerSettings>, CommandError> {
+    let values = common.config_values(mode, flags)?;
+    let mut settings = ServerSettings::from_values(&values)?;
+    settings.set_port(args.port);
+    logging::start(&settings)?;
+    for danger in &settings.dangers {
+        warn_in_red(&format!("{danger} is on"));
+    }
+    Ok(Arc::new(settings))
+}
+
+fn warn_in_red(text: &str) {
+    use std::io::IsTerminal;
+    tracing::warn!("{text}");
+    if std::io::stderr().is_terminal() {
+        eprintln!("\x1b[31mdanger: {text}\x1b[0m");
+    } else {
+        eprintln!("danger: {text}");
+    }
+}

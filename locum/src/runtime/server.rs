@@ -1,0 +1,162 @@
+//! Everything that runs, in one place, from the first listener to the last farewell.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ads::evaluator::Evaluator;
+use ads::size_disclosure::SizeDisclosure;
+use base::{Fault, clock};
+use deliver::webhooks::WebhookAdmin;
+use edge::Shutdown;
+use futures_util::future::OptionFuture;
+use network::search::PostSearch;
+
+use super::interfaces::{self, ServerInterfaces};
+use super::signals::StopSignals;
+use super::sockets::{self, BoundSockets, ListeningAddresses};
+use super::{ads_jobs, background_jobs, notify};
+use crate::command_error::CommandError;
+use crate::instance::{Instance, SEARCH_INDEX_DIR};
+
+/// What is known once clients can come.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerAddresses {
+    /// The address that clients use.
+    pub(crate) base_url: String,
+    /// Where the server listens.
+    pub(crate) addr: SocketAddr,
+    /// The address of the advertising interface's sandbox, where it has a port of its own.
+    pub(crate) ads_sandbox: Option<String>,
+    /// Where administration comes to, beside the socket.
+    pub(crate) control: Option<SocketAddr>,
+}
+
+impl ServerAddresses {
+    fn from_listening(listening: &ListeningAddresses) -> Self {
+        Self {
+            base_url: listening.base_url.clone(),
+            addr: listening.addr,
+            ads_sandbox: listening.ads_sandbox.clone(),
+            control: listening.control,
+        }
+    }
+}
+
+/// Runs a server on an open world until it is told to stop. `announce` is called once clients can
+/// come.
+pub(crate) fn run_server(
+    instance: Instance,
+    ready_fd: Option<i32>,
+    announce: impl FnOnce(&ServerAddresses) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Fault::context("starting the runtime"))?;
+    let folder = instance.settings.data_dir.clone();
+    let search = PostSearch::open(&folder.join(SEARCH_INDEX_DIR))?;
+    let instance = Instance {
+        search: Some(Arc::clone(&search)),
+        ..instance
+    };
+    let page_key = interfaces::page_token_key(&instance)?;
+    let discretion = SizeDisclosure {
+        min_size: instance.settings.min_audience,
+        key: page_key,
+    };
+    let instance = Instance {
+        evaluator: Evaluator::with_size_disclosure(Some(search), discretion),
+        ..instance
+    };
+    let outcome = runtime.block_on(Box::pin(run_until_shutdown(
+        &instance, page_key, ready_fd, announce,
+    )));
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    if outcome.is_ok() {
+        ListeningAddresses::remove(&folder);
+    }
+    instance.close();
+    outcome
+}
+
+async fn run_until_shutdown(
+    instance: &Instance,
+    page_key: [u8; 32],
+    ready_fd: Option<i32>,
+    announce: impl FnOnce(&ServerAddresses) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let settings = &instance.settings;
+    let signals = StopSignals::install()?;
+    let files = settings.open_media_files()?;
+    let checked = files.check_bucket().await;
+    checked.map_err(|error| CommandError::Failed(format!("media.s3_url: {error}")))?;
+    let sockets = sockets::bind(settings)?;
+    sockets.listening.write(&settings.data_dir)?;
+    let BoundSockets {
+        public,
+        sandbox,
+        control,
+        local,
+        listening,
+        token,
+    } = sockets;
+    let ready = ServerAddresses::from_listening(&listening);
+    let shutdown = Shutdown::new();
+    let (desk, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());
+    let kept = files.clone();
+    let doors = ServerInterfaces::open(
+        instance, &listening, token, page_key, files, desk, &shutdown,
+    )?;
+    let mailer = background_jobs::configured_mailer(settings)?;
+    doors.register_listener_stats("public", public.stats());
+    if let Some(sandbox) = &sandbox {
+        doors.register_listener_stats("ads_sandbox", sandbox.stats());
+    }
+    let serving = async {
+        let control = control.map(|listener| doors.serve_control(listener, &shutdown));
+        let sandbox = sandbox.map(|listener| doors.serve_sandbox(listener, &shutdown));
+        tokio::join!(
+            doors.serve_public(public, &shutdown),
+            OptionFuture::from(sandbox),
+            OptionFuture::from(control),
+            doors.serve_control(local, &shutdown),
+            background_jobs::enforce_retention(
+                instance.clone(),
+                doors.upload_processor(),
+                shutdown.clone()
+            ),
+            background_jobs::send_emails(instance.clone(), mailer, shutdown.clone()),
+            background_jobs::close_polls(instance.clone(), shutdown.clone()),
+            ads_jobs::run_ads_jobs(instance.clone(), shutdown.clone()),
+            background_jobs::refresh_trends(instance.clone(), shutdown.clone()),
+            background_jobs::index_posts(instance.clone(), shutdown.clone()),
+            background_jobs::run_compliance_jobs(instance.clone(), shutdown.clone()),
+            background_jobs::move_files_to_bucket(kept, &shutdown),
+            sender.run(shutdown.wait()),
+            doors.process_uploads(&shutdown),
+            doors.follow_other_nodes(&shutdown),
+            doors.flush_usage(&shutdown),
+            doors.run_streams(&shutdown),
+            doors.run_activity_dispatch(instance, &shutdown),
+        )
+    };
+    announce(&ready)?;
+    announce_ready(&ready, ready_fd)?;
+    let started = clock::monotonic_now();
+    tokio::select! {
+        _ = serving => {}
+        () = signals.forward_to_shutdown(shutdown.clone()) => {}
+    }
+    tracing::info!(seconds = started.elapsed().as_secs(), "stopped");
+    Ok(())
+}
+
+fn announce_ready(ready: &ServerAddresses, ready_fd: Option<i32>) -> Result<(), CommandError> {
+    notify::notify_service_manager("READY=1");
+    if let Some(number) = ready_fd {
+        notify::notify_ready_fd(number, &ready.base_url)?;
+    }
+    tracing::info!(addr = %ready.addr, base_url = ready.base_url, "ready");
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! The one stylesheet, the mark and the one script, each under a path that changes with its content.
+
+/// The stylesheet, to be served at [`STYLE_PATH`] as `text/css; charset=utf-8` for ever.
+pub const STYLE: &str = concat!(
+    include_str!("../style/ground.css"),
+    include_str!("../style/frame.css"),
+    include_str!("../style/forms.css"),
+    include_str!("../style/pieces.css"),
+    include_str!("../style/pages.css"),
+    include_str!("../style/manager.css"),
+);
+
+/// Where the stylesheet is served.
+pub const STYLE_PATH: &str = asset_path(&STYLE_NAME);
+
+/// The mark as a picture of its own, to be served at [`MARK_PATH`] as `image/svg+xml` for ever.
+pub const MARK: &str = include_str!("../style/mark.svg");
+
+/// Where the mark is served.
+pub const MARK_PATH: &str = asset_path(&MARK_NAME);
+
+/// The script of [`crate::Live`], to be served at [`SCRIPT_PATH`] as
+/// `text/javascript; charset=utf-8` for ever.
+pub const SCRIPT: &str = include_str!("../style/live.js");
+
+/// Where the script is served.
+pub const SCRIPT_PATH: &str = asset_path(&SCRIPT_NAME);
+
+const SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", SCRIPT);
+const STYLE_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.css  ", STYLE);
+const MARK_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.svg  ", MARK);
+
+/// Writes the digest of a content over the sixteen zeros.
+const fn hashed_file_name(mut name: [u8; 30], content: &str) -> [u8; 30] {
+    let mut digest = fnv1a_hash(content.as_bytes());
+    if let Some((_, mut rest)) = name.split_first_chunk_mut::<8>() {
+        let mut left = 16;
+        while left > 0 {
+            let Some((place, after)) = rest.split_first_mut() else {
+                break;
+            };
+            digest = digest.rotate_left(4);
+            let [.., low] = digest.to_be_bytes();
+            *place = hex_digit(low & 15);
+            rest = after;
+            left -= 1;
+        }
+    }
+    name
+}
+
+/// FNV-1a: tells versions of our own file apart, no more.
+const fn fnv1a_hash(mut bytes: &[u8]) -> u64 {
+    let mut sum: u64 = 0xcbf2_9ce4_8422_2325;
+    while let [first, rest @ ..] = bytes {
+        sum ^= u64::from_be_bytes([0, 0, 0, 0, 0, 0, 0, *first]);
+        sum = sum.wrapping_mul(0x0000_0100_0000_01b3);
+        bytes = rest;
+    }
+    sum
+}
+
+const fn hex_digit(digit: u8) -> u8 {
+    if digit < 10 {
+        b'0' + digit
+    } else {
+        b'a' + digit - 10
+    }
+}
+
+const fn asset_path(name: &'static [u8; 30]) -> &'static str {
+    match std::str::from_utf8(name.trim_ascii_end()) {
+        Ok(text) => text,
+        Err(_) => "/assets/unnamed",
+    }
+}

@@ -1,0 +1,175 @@
+//! Permissions in words that the person who grants them understands.
+
+use base::Scope;
+
+/// An OAuth 1.0a access level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PermissionLevel {
+    /// Read.
+    #[default]
+    Read,
+    /// Read and write.
+    Write,
+    /// Read, write and direct messages.
+    DirectMessages,
+}
+
+impl PermissionLevel {
+    /// Every level, narrowest first.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::DirectMessages];
+
+    /// The value in forms: `read`, `read-write`, `read-write-dm`.
+    pub const fn form_value(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "read-write",
+            Self::DirectMessages => "read-write-dm",
+        }
+    }
+
+    /// Reads the value of a form.
+    pub fn parse(value: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|level| level.form_value() == value)
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "Read",
+            Self::Write => "Read and write",
+            Self::DirectMessages => "Read, write and direct messages",
+        }
+    }
+
+    /// What a developer gets with it.
+    pub const fn hint(self) -> &'static str {
+        match self {
+            Self::Read => "See posts, profiles and lists. Change nothing.",
+            Self::Write => "Also post, like, follow and edit the profile.",
+            Self::DirectMessages => "Also read and send direct messages.",
+        }
+    }
+
+    /// What an app with this level can do.
+    pub fn allowed_actions(self, email: bool) -> Vec<&'static str> {
+        let mut can = vec![
+            "See posts from your timeline, protected accounts included",
+            "See your profile and settings, and who you follow, mute and block",
+            "See your lists and bookmarks",
+        ];
+        if self != Self::Read {
+            can.extend([
+                "Post, repost, like and delete posts for you",
+                "Follow and unfollow, mute and block accounts for you",
+                "Change your profile and lists",
+            ]);
+        }
+        if self == Self::DirectMessages {
+            can.push("Read, send and delete your direct messages");
+        }
+        if email {
+            can.push("See your confirmed email address");
+        }
+        can
+    }
+
+    /// What an app with this level cannot do.
+    pub fn denied_actions(self, email: bool) -> Vec<&'static str> {
+        let mut cannot = Vec::new();
+        if self == Self::Read {
+            cannot.push("Post, like or follow, or change anything for you");
+        }
+        if self != Self::DirectMessages {
+            cannot.push("Read or send your direct messages");
+        }
+        if !email {
+            cannot.push("See your email address");
+        }
+        cannot.push("See or change your password");
+        cannot
+    }
+}
+
+/// What one scope lets an app do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScopePermission {
+    /// Whether it changes things, not only sees them.
+    pub is_write: bool,
+    /// What the app can do.
+    pub description: &'static str,
+    /// What deserves a second thought.
+    pub warning: Option<&'static str>,
+}
+
+const fn read_permission(words: &'static str) -> ScopePermission {
+    ScopePermission {
+        is_write: false,
+        description: words,
+        warning: None,
+    }
+}
+
+const fn write_permission(words: &'static str) -> ScopePermission {
+    ScopePermission {
+        is_write: true,
+        description: words,
+        warning: None,
+    }
+}
+
+impl ScopePermission {
+    const fn with_warning(self, warning: &'static str) -> Self {
+        Self {
+            warning: Some(warning),
+            ..self
+        }
+    }
+}
+
+/// A scope in words.
+pub const fn describe_scope(scope: Scope) -> ScopePermission {
+    match scope {
+        Scope::TweetRead => read_permission("Posts that you can see, protected accounts included"),
+        Scope::TweetWrite => write_permission("Post and repost for you"),
+        Scope::TweetModerateWrite => write_permission("Hide and show replies to your posts"),
+        Scope::UsersRead => read_permission("Profiles that you can see, your own included"),
+        Scope::UsersEmail => read_permission("Your confirmed email address"),
+        Scope::FollowsRead => read_permission("Who you follow and who follows you"),
+        Scope::FollowsWrite => write_permission("Follow and unfollow accounts for you"),
+        Scope::BlockRead => read_permission("Accounts that you have blocked"),
+        Scope::BlockWrite => write_permission("Block and unblock accounts for you"),
+        Scope::MuteRead => read_permission("Accounts that you have muted"),
+        Scope::MuteWrite => write_permission("Mute and unmute accounts for you"),
+        Scope::LikeRead => read_permission("Posts that you have liked"),
+        Scope::LikeWrite => write_permission("Like and unlike posts for you"),
+        Scope::BookmarkRead => read_permission("Your bookmarks"),
+        Scope::BookmarkWrite => write_permission("Add and remove your bookmarks"),
+        Scope::ListRead => read_permission("Your lists, private ones included"),
+        Scope::ListWrite => write_permission("Create, change and delete your lists"),
+        Scope::SpaceRead => read_permission("Spaces that you can see"),
+        Scope::DmRead => read_permission("Your direct messages").with_warning(
+            "It can read your private conversations, with what others wrote to you in confidence.",
+        ),
+        Scope::DmWrite => write_permission("Send and delete direct messages for you")
+            .with_warning("It can write to people privately in your name."),
+        Scope::MediaWrite => write_permission("Upload photos and videos for you"),
+        Scope::TimelineRead => {
+            read_permission("Timelines made for you, such as reposts of your posts")
+        }
+        Scope::BroadcastRead => read_permission("Broadcasts and their chat"),
+        Scope::BroadcastWrite => write_permission("Start, change and end broadcasts for you"),
+        Scope::OfflineAccess => write_permission("Stay connected when you are not using it")
+            .with_warning(
+                "Its access does not end by itself. It lasts until you remove it in your settings.",
+            ),
+        Scope::AdsRead => {
+            read_permission("Advertising accounts that you have a role on, and their figures")
+        }
+        Scope::AdsWrite => {
+            write_permission("Manage advertising for accounts that you have a role on")
+                .with_warning("It can start campaigns, which cost what their budgets allow.")
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The advertising interface's envelope.
+
+use base::Refusal;
+use base::refusal::{
+    AdsProblem, AdsRefusal, InvalidParameter, ProblemLocation, StreamConnectionRefusal,
+};
+use serde_json::{Value, json};
+
+use crate::reply::{HttpReply, JSON_UTF8};
+
+pub(super) fn render(refusal: &Refusal) -> HttpReply {
+    let status = super::refusal_status(refusal);
+    match refusal {
+        Refusal::Ads(declined) => render_declined(status, declined),
+        Refusal::InvalidParameters(wrongs) => {
+            render_envelope(status, wrongs.iter().map(parameter_error_json).collect())
+        }
+        _ => render_error(
+            status,
+            refusal_code(refusal),
+            &refusal_message(refusal, status),
+        ),
+    }
+}
+
+pub(super) fn render_error(status: u16, code: &str, message: &str) -> HttpReply {
+    render_envelope(status, vec![json!({ "code": code, "message": message })])
+}
+
+fn render_envelope(status: u16, errors: Vec<Value>) -> HttpReply {
+    let body = json!({ "errors": errors, "request": { "params": {} } });
+    HttpReply::bytes(status, JSON_UTF8, body.to_string())
+}
+
+/// A declined request says what of it was understood; a batch, which of its items are wrong.
+fn render_declined(status: u16, declined: &AdsRefusal) -> HttpReply {
+    let all = |problems: &[AdsProblem]| problems.iter().map(problem_json).collect::<Vec<_>>();
+    let request = serde_json::from_str(&declined.request);
+    let request = request.unwrap_or_else(|_| json!({ "params": {} }));
+    let mut body = json!({ "request": request });
+    if let Some(body) = body.as_object_mut() {
+        let items = &declined.items;
+        if items.is_empty() || !declined.problems.is_empty() {
+            body.insert("errors".to_owned(), all(&declined.problems).into());
+        }
+        if !items.is_empty() {
+            let items: Vec<Value> = items.iter().map(|item| all(item).into()).collect();
+            body.insert("operation_errors".to_owned(), items.into());
+        }
+    }
+    HttpReply::bytes(status, JSON_UTF8, body.to_string())
+}
+
+fn problem_json(problem: &AdsProblem) -> Value {
+    let mut spoken = json!({ "code": problem.code, "message": problem.message });
+    let (key, name) = match &problem.location {
+        ProblemLocation::Request => return spoken,
+        ProblemLocation::Parameter(name) => ("parameter", name),
+        ProblemLocation::Attribute(name) => ("attribute", name),
+    };
+    if let Some(members) = spoken.as_object_mut() {
+        members.insert(key.to_owned(), json!(name));
+        if let Some(value) = &problem.value {
+            members.insert("value".to_owned(), json!(value));
+        }
+    }
+    spoken
+}
+
+fn parameter_error_json(wrong: &InvalidParameter) -> Value {
+    if wrong.parameter.is_empty() {
+        return json!({ "code": "INVALID_PARAMETER", "message": wrong.message });
+    }
+    let code = if wrong.values.is_empty() {
+        "MISSING_PARAMETER"
+    } else {
+        "INVALID_PARAMETER"
+    };
+    json!({ "code": code, "message": wrong.message, "parameter": wrong.parameter })
+}
+
+/// The status that the first problem's code has.
+pub(super) fn declined_status(declined: &AdsRefusal) -> u16 {
+    match declined.problems.first() {
+        Some(problem) => code_status(problem.code),
+        None => 400,
+    }
+}
+
+fn code_status(code: &str) -> u16 {
+    match code {
+        "UNAUTHORIZED_ACCESS" => 401,
+        "ACCOUNT_LOCKED_OUT"
+        | "ACCOUNT_NOT_FOUND"
+        | "ACTION_NOT_ALLOWED"
+        | "CURRENT_USER_SUSPENDED"
+        | "FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED"
+        | "FUNDING_INSTRUMENT_EXCEEDS_AVAILABLE_CREDIT_LIMIT"
+        | "GENERIC_TWEET_ERROR"
+        | "INVALID_ACCOUNT_SERVICE_LEVEL"
+        | "MALWARE_STATUS"
+        | "READONLY_CLIENT_APPLICATION"
+        | "TWEET_IS_SPAM"
+        | "UNAUTHORIZED_CLIENT_APPLICATION"
+        | "USER_NOT_FOUND" => 403,
+        "INVALID_APP_ID"
+        | "INVALID_APP_STORE"
+        | "INVALID_IAB_CATEGORY"
+        | "INVALID_ID_ILLEGAL_CHARACTERS"
+        | "NO_PROVIDER_AVAILABLE_FOR_THIS_CLIENT_APPLICATION" => 404,
+        "METHOD_NOT_ALLOWED" => 405,
+        "TOO_MANY_REQUESTS" | "TWEET_RATE_LIMIT_EXCEEDED" => 429,
+        code if code.ends_with("NOT_FOUND") => 404,
+        _ => 400,
+    }
+}
+
+fn refusal_message(refusal: &Refusal, status: u16) -> String {
+    match refusal {
+        Refusal::Forbidden { detail, .. } => detail.to_string(),
+        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => {
+            message.to_string()
+        }
+        Refusal::Unauthenticated(_) => "This request is not properly authenticated".to_owned(),
+        Refusal::RouteNotFound => "The requested resource does not exist; the current version of \
+                                this interface is 12"
+            .to_owned(),
+        Refusal::NotFound(subject) => {
+            format!(
+                "Could not find {} with {}: [{}].",
+                subject.resource, subject.parameter, subject.value
+            )
+        }
+        _ => super::status_reason(status).to_owned(),
+    }
+}
+
+fn refusal_code(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Forbidden {
+            code: Some(187), ..
+        } => "DUPLICATE_TWEET",
+        Refusal::Ads(_)
+        | Refusal::InvalidParameters(_)
+        | Refusal::Connection(StreamConnectionRefusal::NoRules)
+        | Refusal::RuleLimitReached { .. }
+        | Refusal::InvalidRule { .. }
+        | Refusal::DuplicateRule { .. }
+        | Refusal::BodyTooLarge { .. }
+        | Refusal::UnsupportedMediaType { .. }
+        | Refusal::Legacy { .. }
+        | Refusal::NamedReason { .. }
+        | Refusal::OAuth2 { .. } => "INVALID_PARAMETER",
+        Refusal::NotFound(subject) => match subject.resource {
+            "tweet" => "TWEET_NOT_FOUND",
+            "user" => "USER_NOT_FOUND",
+            "media" => "MEDIA_NOT_FOUND",
+            _ => "NOT_FOUND",
+        },
+        Refusal::Suspended(_) | Refusal::Forbidden { code: Some(64), .. } => {
+            "CURRENT_USER_SUSPENDED"
+        }
+        Refusal::NotVisible(_) | Refusal::FieldNotVisible { .. } | Refusal::Forbidden { .. } => {
+            "ACTION_NOT_ALLOWED"
+        }
+        Refusal::Unauthenticated(_) | Refusal::AppOnlyTokenRefused => "UNAUTHORIZED_ACCESS",
+        Refusal::InsufficientAccessLevel => "READONLY_CLIENT_APPLICATION",
+        Refusal::WrongCredential { .. } | Refusal::ScopeMissing | Refusal::NotEnrolled { .. } => {
+            "UNAUTHORIZED_CLIENT_APPLICATION"
+        }
+        Refusal::RateLimited | Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => {
+            "TOO_MANY_REQUESTS"
+        }
+        Refusal::RouteNotFound => "ROUTE_NOT_FOUND",
+        Refusal::MethodNotAllowed { .. } => "METHOD_NOT_ALLOWED",
+        Refusal::NotImplemented { .. } => "INTERNAL_ERROR",
+        Refusal::BodyTimeout => "CANCELLED_REQUEST",
+        Refusal::Unavailable => "OVER_CAPACITY",
+    }
+}

@@ -1,0 +1,152 @@
+//! A refusal spoken in the dialect of the operation that was called: status, headers and body.
+
+mod ads;
+mod codes;
+mod legacy;
+mod oauth2;
+mod page;
+mod v2;
+
+use base::refusal::{AuthenticationProblem, RefusalKind, StreamConnectionRefusal};
+use base::{AppId, Refusal};
+use http::header::{ALLOW, CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use serde_json::Value;
+
+pub use codes::find_code as legacy_code;
+pub(crate) use page::error_message;
+
+use crate::endpoint::ErrorFormat;
+use crate::reply::HttpReply;
+
+/// What a refusal is spoken with beside itself.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorContext<'v> {
+    /// Under which problem types stand: `https://api.x.com`.
+    pub problem_base: &'v str,
+    /// The calling app.
+    pub app: Option<AppId>,
+}
+
+/// Speaks a refusal.
+pub fn render(accent: ErrorFormat, refusal: &Refusal, voice: ErrorContext<'_>) -> HttpReply {
+    let reply = match accent {
+        ErrorFormat::V2 => v2::render(refusal, voice),
+        ErrorFormat::Legacy => legacy::render(refusal),
+        ErrorFormat::OAuth2 => oauth2::render(refusal),
+        ErrorFormat::Ads => ads::render(refusal),
+        ErrorFormat::Page => page::render(refusal),
+    };
+    add_error_headers(reply, accent, refusal)
+}
+
+/// Speaks of a failure of ours, of which nothing is told.
+pub fn render_internal_error(accent: ErrorFormat, voice: ErrorContext<'_>) -> HttpReply {
+    match accent {
+        ErrorFormat::V2 => v2::render_internal_error(voice),
+        ErrorFormat::Legacy => legacy::render_envelope(500, 131, "Internal error."),
+        ErrorFormat::OAuth2 => oauth2::render_error(500, "server_error", "Something went wrong."),
+        ErrorFormat::Ads => ads::render_error(500, "INTERNAL_ERROR", "Something went wrong."),
+        ErrorFormat::Page => page::render_page(
+            500,
+            "Something went wrong",
+            "This is our fault. Try again later.",
+        ),
+    }
+}
+
+/// An item of `errors` in an answer that succeeded otherwise (contract §3.4).
+pub fn render_partial_error(refusal: &Refusal, problem_base: &str) -> Value {
+    v2::render_partial_error(
+        refusal,
+        ErrorContext {
+            problem_base,
+            app: None,
+        },
+    )
+}
+
+fn add_error_headers(reply: HttpReply, accent: ErrorFormat, refusal: &Refusal) -> HttpReply {
+    match refusal {
+        Refusal::MethodNotAllowed { allowed } => match HeaderValue::from_str(allowed) {
+            Ok(allowed) => reply.header(ALLOW, allowed),
+            Err(_) => reply,
+        },
+        Refusal::Unavailable => reply.header(RETRY_AFTER, HeaderValue::from_static("1")),
+        // What is left of the body is not waited for.
+        Refusal::BodyTimeout => reply.header(CONNECTION, HeaderValue::from_static("close")),
+        Refusal::Unauthenticated(_) if accent == ErrorFormat::V2 => {
+            reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+        }
+        _ => reply,
+    }
+}
+
+/// The status of a refusal where a dialect does not have its own idea.
+fn refusal_status(refusal: &Refusal) -> u16 {
+    match refusal {
+        Refusal::InvalidParameters(_)
+        | Refusal::RuleLimitReached { .. }
+        | Refusal::InvalidRule { .. }
+        | Refusal::DuplicateRule { .. } => 400,
+        Refusal::NotFound(_) | Refusal::RouteNotFound => 404,
+        Refusal::NotVisible(_)
+        | Refusal::Suspended(_)
+        | Refusal::FieldNotVisible { .. }
+        | Refusal::Forbidden { .. }
+        | Refusal::WrongCredential { .. }
+        | Refusal::InsufficientAccessLevel
+        | Refusal::ScopeMissing
+        | Refusal::NotEnrolled { .. }
+        | Refusal::AppOnlyTokenRefused => 403,
+        Refusal::Unauthenticated(_) => 401,
+        Refusal::RateLimited | Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => {
+            429
+        }
+        Refusal::Connection(StreamConnectionRefusal::NoRules) => 409,
+        Refusal::NamedReason { kind: no, .. } => match no {
+            RefusalKind::Invalid => 400,
+            RefusalKind::Forbidden => 403,
+            RefusalKind::NotFound => 404,
+            RefusalKind::Conflict => 409,
+        },
+        Refusal::Legacy { code, .. } => codes::find_code(*code).map_or(403, |(status, _)| status),
+        Refusal::OAuth2 { error, .. } => oauth2::error_status(error),
+        Refusal::MethodNotAllowed { .. } => 405,
+        Refusal::NotImplemented { .. } => 501,
+        Refusal::BodyTooLarge { .. } => 413,
+        Refusal::BodyTimeout => 408,
+        Refusal::UnsupportedMediaType { .. } => 415,
+        Refusal::Unavailable => 503,
+        Refusal::Ads(declined) => ads::declined_status(declined),
+    }
+}
+
+/// The legacy code of a refusal that has one whatever the dialect.
+fn refusal_code(refusal: &Refusal) -> Option<u16> {
+    match refusal {
+        Refusal::Forbidden { code, .. } | Refusal::NamedReason { code, .. } => *code,
+        Refusal::Unauthenticated(unproven) => match unproven {
+            AuthenticationProblem::Missing => None,
+            AuthenticationProblem::Malformed => Some(215),
+            AuthenticationProblem::Signature => Some(32),
+            AuthenticationProblem::Token => Some(89),
+            AuthenticationProblem::Timestamp => Some(135),
+            AuthenticationProblem::App => Some(416),
+        },
+        Refusal::RateLimited => Some(88),
+        Refusal::AppOnlyTokenRefused => Some(99),
+        Refusal::Legacy { code, .. } => Some(*code),
+        _ => None,
+    }
+}
+
+/// A status's name, as titles have it.
+fn status_reason(status: u16) -> &'static str {
+    let status = http::StatusCode::from_u16(status).ok();
+    status
+        .and_then(|status| status.canonical_reason())
+        .unwrap_or("Error")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! A small page for a person.
+
+use base::Refusal;
+
+use crate::reply::HttpReply;
+
+pub(super) fn render(refusal: &Refusal) -> HttpReply {
+    let status = super::refusal_status(refusal);
+    render_page(status, super::status_reason(status), error_message(refusal))
+}
+
+/// What a person is told.
+pub(crate) fn error_message(refusal: &Refusal) -> &str {
+    match refusal {
+        Refusal::InvalidParameters(wrong) => {
+            wrong.first().map_or("", |wrong| wrong.message.as_str())
+        }
+        Refusal::Forbidden { detail, .. } => detail,
+        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => message,
+        Refusal::OAuth2 { description, .. } => description,
+        Refusal::RateLimited => "That was too often. Try again in a while.",
+        Refusal::Ads(declined) => declined.first_message(),
+        Refusal::Unavailable => "Try again in a moment.",
+        Refusal::RouteNotFound | Refusal::NotFound(_) => "There is nothing here.",
+        _ => "That did not work.",
+    }
+}
+
+/// Nothing on it is loaded from elsewhere, so that the strictest policy fits it.
+pub(super) fn render_page(status: u16, title: &str, detail: &str) -> HttpReply {
+    let (title, detail) = (escape_html(title), escape_html(detail));
+    let page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
+         <h1>{title}</h1>\n<p>{detail}</p>\n</html>\n"
+    );
+    HttpReply::html(status, page)
+}
+
+fn escape_html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,167 @@
+//! Operations that the declarations of advertising lead to, in the table of all operations.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use ads::declaration::{AdsRateClass, FieldRequirement};
+use ads::field_kind::FieldKind as Holds;
+use ads::operations::OperationParamLocation as At;
+use base::{Entitlement, Scope, Scopes};
+
+use crate::endpoint::{
+    BodySpec, Endpoint, EndpointLimits, EndpointParam, EndpointParamLocation, ErrorFormat,
+    ParamType, RateWindow, SharedWindow, per_quarter_hour,
+};
+use crate::operations::shared::per_minute;
+
+/// What is declared and not built: the plans in whose place nothing has come yet.
+pub(in crate::operations) fn unbuilt_endpoints(
+    planned: &'static [Endpoint],
+) -> &'static [Endpoint] {
+    static BUILT: LazyLock<HashSet<(&str, String)>> = LazyLock::new(|| {
+        let all = ads::operations().iter();
+        all.map(|operation| (operation.method, path_shape(operation.path)))
+            .collect()
+    });
+    let open = planned
+        .iter()
+        .filter(|plan| !BUILT.contains(&(plan.method, path_shape(plan.path))));
+    Vec::leak(open.copied().collect())
+}
+
+/// The built ones. They keep the names that their plans had.
+pub(in crate::operations) fn built_endpoints(
+    planned: &[&'static [Endpoint]],
+) -> &'static [Endpoint] {
+    let plans: Vec<&Endpoint> = planned
+        .iter()
+        .copied()
+        .flatten()
+        .filter(|plan| plan.error_format == ErrorFormat::Ads)
+        .collect();
+    let all = ads::operations().iter().map(|operation| {
+        let plan = plans.iter().find(|plan| {
+            plan.method == operation.method && path_shape(plan.path) == path_shape(operation.path)
+        });
+        build_endpoint(operation, plan.map_or(operation.id, |plan| plan.id))
+    });
+    Vec::leak(all.collect())
+}
+
+fn build_endpoint(operation: &'static ads::AdsOperation, id: &'static str) -> Endpoint {
+    let params: &'static [EndpointParam] =
+        Vec::leak(operation.params.iter().map(build_param).collect());
+    let (windows, shared): (&'static [RateWindow], _) = match operation.rate_class {
+        // All changes are counted together.
+        AdsRateClass::PerMinute(CHANGES_PER_MINUTE) => (&[], Some(&WRITES)),
+        often => (Vec::leak(vec![rate_window(often)]), None),
+    };
+    let scopes = if operation.is_write { WRITE } else { READ };
+    Endpoint {
+        id,
+        method: operation.method,
+        path: operation.path,
+        aliases: operation.aliases,
+        summary: operation.summary,
+        required_entitlement: Some(Entitlement::Ads),
+        limits: EndpointLimits {
+            app: &[],
+            user: windows,
+            shared,
+        },
+        params: Vec::leak(vec![params]),
+        body: BodySpec::Raw,
+        handler: Some(crate::ads::run_operation),
+        ads: Some(operation),
+        ..Endpoint::DEFAULT
+    }
+    .permit("12", scopes)
+    .error_format(ErrorFormat::Ads)
+}
+
+const READ: Scopes = Scopes::from_slice(&[Scope::AdsRead]);
+const WRITE: Scopes = Scopes::from_slice(&[Scope::AdsWrite]);
+
+/// Changes of whatever kind that a user may make in a minute.
+const CHANGES_PER_MINUTE: u32 = 450;
+static WRITES: SharedWindow = SharedWindow {
+    name: "ads changes",
+    window: per_minute(CHANGES_PER_MINUTE),
+};
+
+/// A path without the names of its parameters, in the posts vocabulary.
+fn path_shape(path: &str) -> String {
+    let path = path.replace("<posts>", "posts").replace("<post>", "post");
+    let parts = path
+        .split('/')
+        .map(|part| if part.starts_with('{') { "*" } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+const fn rate_window(often: AdsRateClass) -> RateWindow {
+    match often {
+        AdsRateClass::Standard => per_quarter_hour(2_000),
+        AdsRateClass::High => per_quarter_hour(10_000),
+        AdsRateClass::Low => per_quarter_hour(5),
+        AdsRateClass::Options => per_quarter_hour(400),
+        AdsRateClass::Insights => per_quarter_hour(500),
+        AdsRateClass::Stats => per_quarter_hour(250),
+        AdsRateClass::PerMinute(calls) | AdsRateClass::AccountPerMinute(calls) => per_minute(calls),
+    }
+}
+
+fn build_param(param: &ads::OperationParam) -> EndpointParam {
+    let aliases: Vec<&'static str> = param
+        .aliases
+        .iter()
+        .copied()
+        .chain((param.name.post != param.name.tweet).then_some(param.name.tweet))
+        .collect();
+    let place = match param.location {
+        At::Path => EndpointParamLocation::Path,
+        At::Input => EndpointParamLocation::Query,
+    };
+    EndpointParam {
+        name: param.name.post,
+        // One path has one name for each of its parts.
+        aliases: if place == EndpointParamLocation::Path {
+            &[]
+        } else {
+            Vec::leak(aliases)
+        },
+        location: place,
+        required: param.requirement == FieldRequirement::Required,
+        param_type: param_type(param),
+        summary: "",
+    }
+}
+
+/// What a parameter holds, for the OpenAPI document.
+fn param_type(param: &ads::OperationParam) -> ParamType {
+    const ANY: ParamType = ParamType::Text(0, 100_000);
+    let usual = param
+        .default_value
+        .as_ref()
+        .and_then(serde_json::Value::as_i64);
+    match param.kind {
+        Holds::Text(least, most) => ParamType::Text(least, most),
+        Holds::Bool => ParamType::Bool,
+        Holds::Int(least, most) => ParamType::Int(least, most, usual.unwrap_or(least)),
+        Holds::Money => ParamType::Int(1, i64::MAX, 1),
+        Holds::OneOf(words) => ParamType::OneOf(words),
+        Holds::SomeOf(words) => ParamType::SomeOf(words),
+        Holds::Word(words) => {
+            ParamType::OneOf(Vec::leak(words.iter().map(|word| word.post).collect()))
+        }
+        Holds::User | Holds::Long => ParamType::Id,
+        Holds::Longs(most) => ParamType::Ids(1, most),
+        Holds::Time => ParamType::Time,
+        Holds::Url => ParamType::Text(8, 2048),
+        Holds::Reference(..) | Holds::Account | Holds::MediaKey => ParamType::Text(1, 64),
+        Holds::Texts(..)
+        | Holds::Ids(..)
+        | Holds::MediaKeys(_)
+        | Holds::CardUris(_)
+        | Holds::Shape(_) => ANY,
+    }
+}

@@ -1,0 +1,67 @@
+//! What somebody who signs in is about to do for an app.
+
+use base::Error;
+use network::oauth1_flow;
+use network::oauth2_flow;
+
+use super::forms::PageQuery;
+use super::{oauth1, oauth2};
+use crate::request_context::RequestContext;
+
+/// An app that waits behind the sign-in page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReturnTarget {
+    /// Its name.
+    pub(crate) app: Option<String>,
+    /// Where the browser goes in the end.
+    pub(crate) redirect_url: Option<String>,
+    /// The form that says no to the app: what it posts to and sends.
+    pub(crate) deny_form: Option<(&'static str, Vec<(String, String)>)>,
+}
+
+impl ReturnTarget {
+    /// The errand behind one of our own paths.
+    pub(crate) async fn from_path(call: &RequestContext, next: &str) -> Result<Self, Error> {
+        let Some((path, query)) = next.split_once('?') else {
+            return Ok(Self::default());
+        };
+        let Ok(query) = PageQuery::parse(query) else {
+            return Ok(Self::default());
+        };
+        if path.contains("/oauth2/") {
+            let (asked, rules) = (
+                oauth2::request_from_query(&query),
+                call.state.oauth_settings.clone(),
+            );
+            let found = call
+                .read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &asked))
+                .await?;
+            return Ok(found.map_or_else(
+                |_| Self::default(),
+                |found| Self {
+                    app: Some(found.app.name),
+                    redirect_url: Some(found.redirect_uri),
+                    deny_form: Some((oauth2::AUTHORIZE_PATH, oauth2::hidden_fields(&query))),
+                },
+            ));
+        }
+        let token = query
+            .get("oauth_token")
+            .filter(|_| path.contains("/oauth/"));
+        let Some(token) = token.map(str::to_owned) else {
+            return Ok(Self::default());
+        };
+        let sent_back = vec![("oauth_token".to_owned(), token.clone())];
+        let waiting = call
+            .read(move |tx| oauth1_flow::find_pending_authorization(tx, &token))
+            .await?;
+        Ok(waiting.map_or_else(
+            |_| Self::default(),
+            |waiting| Self {
+                app: Some(waiting.app.name),
+                redirect_url: waiting.callback,
+                deny_form: Some((oauth1::AUTHORIZE_PATH, sent_back)),
+            },
+        ))
+    }
+}

@@ -1,0 +1,94 @@
+//! The headers that keep a page to itself.
+
+use http::HeaderMap;
+use http::header::{
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+
+use crate::reply::HttpReply;
+
+const CONTENT_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self'; \
+     frame-ancestors 'none'; base-uri 'none'",
+);
+
+/// Whether an answer may be shown by a browser as a page.
+pub(crate) fn is_html(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    kind.is_some_and(|kind| kind.starts_with(b"text/html"))
+}
+
+/// Adds what is not there yet: nothing is loaded from elsewhere, framed, sniffed or told to the
+/// next site. That nothing is kept holds for every answer.
+pub(crate) fn add_security_headers(headers: &mut HeaderMap, is_tls: bool) {
+    let plain = [
+        (CONTENT_SECURITY_POLICY, CONTENT_POLICY),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    for (name, value) in plain {
+        headers.entry(name).or_insert(value);
+    }
+    if is_tls {
+        let year = HeaderValue::from_static("max-age=31536000");
+        headers.entry(STRICT_TRANSPORT_SECURITY).or_insert(year);
+    }
+}
+
+/// Lets the forms of a page lead to an address in the end: browsers hold `form-action` against the
+/// redirect that answers a form too.
+pub(crate) fn allow_form_action(reply: HttpReply, url: Option<&str>) -> HttpReply {
+    let Some(source) = url.and_then(csp_source) else {
+        return reply;
+    };
+    let own = CONTENT_POLICY;
+    let own = own.to_str().unwrap_or_default();
+    let policy = own.replace(
+        "form-action 'self'",
+        &format!("form-action 'self' {source}"),
+    );
+    match HeaderValue::from_str(&policy) {
+        Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
+        Err(_) => reply,
+    }
+}
+
+/// The policy of a page that others may show within their own: this site, and where these addresses
+/// lead, as far as they are on the web. It has no form, and nothing in it is anybody's session.
+pub(crate) fn frame_ancestors_policy(urls: &[String]) -> String {
+    let mut sources: Vec<String> = urls
+        .iter()
+        .filter_map(|url| csp_source(url))
+        .filter(|source| source.contains("://"))
+        .collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let sources = [vec!["'self'".to_owned()], sources].concat().join(" ");
+    let own = CONTENT_POLICY;
+    let own = own.to_str().unwrap_or_default();
+    own.replace(
+        "frame-ancestors 'none'",
+        &format!("frame-ancestors {sources}"),
+    )
+}
+
+/// An address as a policy names it: its origin, or its scheme where a policy cannot say more.
+pub(crate) fn csp_source(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once(':')?;
+    let plain = |text: &str, more: &str| {
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || more.contains(letter);
+        !text.is_empty() && text.chars().all(fits)
+    };
+    if !plain(scheme, "+-.") {
+        return None;
+    }
+    let scheme = scheme.to_ascii_lowercase();
+    let authority = rest.strip_prefix("//").unwrap_or_default();
+    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+    if matches!(scheme.as_str(), "http" | "https") && plain(authority, "-._:") {
+        return Some(format!("{scheme}://{authority}"));
+    }
+    Some(format!("{scheme}:"))
+}

@@ -1,0 +1,358 @@
+//! Pages of a collection: how many, which way, from where; and the tokens that say so.
+
+mod base32;
+
+use base::{Fault, Refusal};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Map, Value, json};
+use sha2::Sha256;
+
+/// At most so many numbers place a row in its order.
+const MAX_SORT_KEYS: usize = 3;
+const TAG_LENGTH: usize = 12;
+const VERSION: u8 = 1;
+const BACKWARD_FLAG: u8 = 0x80;
+
+/// Which way a walk goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageDirection {
+    /// Further along the order.
+    Next,
+    /// Back towards the beginning.
+    Previous,
+}
+
+/// What places a row in its collection's order: a sort key, then what breaks ties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SortKeys {
+    values: [i64; MAX_SORT_KEYS],
+    length: usize,
+}
+
+impl SortKeys {
+    /// The keys in their order.
+    pub fn as_slice(&self) -> &[i64] {
+        self.values.get(..self.length).unwrap_or_default()
+    }
+
+    /// The first key.
+    pub const fn first(&self) -> i64 {
+        let [first, ..] = self.values;
+        first
+    }
+
+    /// The first two keys; zero where there is no second.
+    pub const fn first_two(&self) -> (i64, i64) {
+        let [first, second, ..] = self.values;
+        (first, second)
+    }
+
+    fn from_slice(keys: &[i64]) -> Option<Self> {
+        let mut values = [0; MAX_SORT_KEYS];
+        values.get_mut(..keys.len())?.copy_from_slice(keys);
+        Some(Self {
+            values,
+            length: keys.len(),
+        })
+    }
+}
+
+impl From<i64> for SortKeys {
+    fn from(key: i64) -> Self {
+        Self {
+            values: [key, 0, 0],
+            length: 1,
+        }
+    }
+}
+
+impl From<(i64, i64)> for SortKeys {
+    fn from((first, second): (i64, i64)) -> Self {
+        Self {
+            values: [first, second, 0],
+            length: 2,
+        }
+    }
+}
+
+impl From<[i64; MAX_SORT_KEYS]> for SortKeys {
+    fn from(values: [i64; MAX_SORT_KEYS]) -> Self {
+        Self {
+            values,
+            length: MAX_SORT_KEYS,
+        }
+    }
+}
+
+impl<K> From<base::Id<K>> for SortKeys {
+    fn from(id: base::Id<K>) -> Self {
+        id.get().into()
+    }
+}
+
+/// The page that a request asks for.
+#[derive(Clone)]
+pub struct PageRequest {
+    /// How many rows it holds at most.
+    pub limit: usize,
+    /// Which way it lies from `after`.
+    pub direction: PageDirection,
+    /// The row that it begins behind; none for the first page.
+    pub after: Option<SortKeys>,
+    codec: CursorCodec,
+    scope: [u8; 32],
+}
+
+/// A page's rows, in the collection's order, and the tokens of its neighbours.
+#[derive(Clone, Debug)]
+pub struct PageSlice<T> {
+    /// The rows.
+    pub rows: Vec<T>,
+    /// What leads to the pages beside it.
+    pub tokens: PageTokens,
+}
+
+/// What leads to the pages beside one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageTokens {
+    /// Leads to the page behind, if there is one.
+    pub next: Option<String>,
+    /// Leads to the page before, if this is not the first.
+    pub previous: Option<String>,
+}
+
+impl PageRequest {
+    /// How many rows to fetch: one more than the page holds, to know whether it is the last.
+    pub fn fetch_limit(&self) -> i64 {
+        i64::try_from(self.limit).map_or(i64::MAX, |limit| limit.saturating_add(1))
+    }
+
+    /// Whether the rows before `after` are asked for, rather than those behind it.
+    pub fn is_backward(&self) -> bool {
+        self.direction == PageDirection::Previous
+    }
+
+    /// The bounds, both excluded, of a collection that is ordered by one falling key: only keys
+    /// above the first and below the second. Where [`Page::is_backward`] the rows just above the
+    /// first are meant.
+    pub fn descending_bounds(&self) -> (i64, i64) {
+        match (self.direction, self.after) {
+            (_, None) => (0, i64::MAX),
+            (PageDirection::Next, Some(keys)) => (0, keys.first()),
+            (PageDirection::Previous, Some(keys)) => (keys.first(), i64::MAX),
+        }
+    }
+
+    /// The token of the page that begins behind a row of these keys.
+    pub fn page_token(&self, direction: PageDirection, keys: impl Into<SortKeys>) -> String {
+        self.codec.encode_token(&self.scope, direction, keys.into())
+    }
+
+    /// Cuts the page out of the rows fetched, which come in the collection's order. The one row
+    /// too many is then the last, or the first where [`Page::is_backward`].
+    pub fn slice_rows<T, K: Into<SortKeys>>(
+        &self,
+        mut rows: Vec<T>,
+        keys: impl Fn(&T) -> K,
+    ) -> PageSlice<T> {
+        let extra = rows.len().saturating_sub(self.limit);
+        let more = extra > 0;
+        if self.is_backward() {
+            rows.drain(..extra);
+        } else {
+            rows.truncate(self.limit);
+        }
+        let (behind, before) = match self.direction {
+            PageDirection::Next => (more, self.after.is_some()),
+            PageDirection::Previous => (true, more),
+        };
+        let token = |row: Option<&T>, direction| {
+            row.map(|row| {
+                self.codec
+                    .encode_token(&self.scope, direction, keys(row).into())
+            })
+        };
+        let next = if behind {
+            token(rows.last(), PageDirection::Next)
+        } else {
+            None
+        };
+        let previous = if before {
+            token(rows.first(), PageDirection::Previous)
+        } else {
+            None
+        };
+        PageSlice {
+            rows,
+            tokens: PageTokens { next, previous },
+        }
+    }
+}
+
+impl PageTokens {
+    /// The `meta` member of a page of so many: `result_count` and the tokens there are.
+    pub fn to_meta(&self, count: usize) -> Map<String, Value> {
+        let mut meta = Map::new();
+        meta.insert("result_count".to_owned(), json!(count));
+        for (name, token) in [
+            ("next_token", &self.next),
+            ("previous_token", &self.previous),
+        ] {
+            if let Some(token) = token {
+                meta.insert(name.to_owned(), json!(token));
+            }
+        }
+        meta
+    }
+}
+
+/// Seals and opens page tokens. The tag is made over operation, filters, viewer and place, and
+/// doubles as the nonce that hides the place.
+#[derive(Clone)]
+pub struct CursorCodec {
+    tags: Hmac<Sha256>,
+    pads: Hmac<Sha256>,
+}
+
+impl CursorCodec {
+    /// A sealer with a key of its own.
+    pub fn new(key: &[u8; 32]) -> Result<Self, Fault> {
+        let make = |purpose: &[u8]| {
+            let mut maker = new_hmac(key)?;
+            maker.update(purpose);
+            let derived: [u8; 32] = maker.finalize().into_bytes().into();
+            new_hmac(&derived)
+        };
+        Ok(Self {
+            tags: make(b"page tag")?,
+            pads: make(b"page pad")?,
+        })
+    }
+
+    /// The page that a request asks for. `scope` is all that a token is bound to.
+    pub fn decode_page_request(
+        &self,
+        scope: &PageTokenScope,
+        limit: usize,
+        token: Option<(&str, &str)>,
+    ) -> Result<PageRequest, Refusal> {
+        let scope = scope.digest();
+        let (direction, after) = match token {
+            None => (PageDirection::Next, None),
+            Some((parameter, text)) => {
+                let (direction, keys) = self
+                    .decode_token(&scope, text)
+                    .ok_or_else(|| Refusal::invalid_value(parameter.to_owned(), text))?;
+                (direction, Some(keys))
+            }
+        };
+        Ok(PageRequest {
+            limit,
+            direction,
+            after,
+            codec: self.clone(),
+            scope,
+        })
+    }
+
+    fn encode_token(&self, scope: &[u8; 32], direction: PageDirection, keys: SortKeys) -> String {
+        let mut plain = Vec::with_capacity(1 + 8 * MAX_SORT_KEYS);
+        plain.push(
+            VERSION
+                | if direction == PageDirection::Previous {
+                    BACKWARD_FLAG
+                } else {
+                    0
+                },
+        );
+        for key in keys.as_slice() {
+            plain.extend_from_slice(&key.to_be_bytes());
+        }
+        let tag = self.compute_tag(scope, &plain);
+        self.apply_pad(&tag, &mut plain);
+        base32::encode(&[&tag[..], &plain].concat())
+    }
+
+    fn decode_token(&self, scope: &[u8; 32], token: &str) -> Option<(PageDirection, SortKeys)> {
+        let bytes = base32::decode(token)?;
+        let (tag, shut) = bytes.split_first_chunk::<TAG_LENGTH>()?;
+        let mut plain = shut.to_vec();
+        if plain.len() > 1 + 8 * MAX_SORT_KEYS {
+            return None;
+        }
+        self.apply_pad(tag, &mut plain);
+        if !base::secret::constant_time_eq(&self.compute_tag(scope, &plain), tag) {
+            return None;
+        }
+        let (head, keys) = plain.split_first()?;
+        if head & !BACKWARD_FLAG != VERSION || keys.len() % 8 != 0 {
+            return None;
+        }
+        let keys = keys
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|key| i64::from_be_bytes(*key));
+        let keys = SortKeys::from_slice(&keys.collect::<Vec<_>>())?;
+        let backward = head & BACKWARD_FLAG != 0;
+        Some((
+            if backward {
+                PageDirection::Previous
+            } else {
+                PageDirection::Next
+            },
+            keys,
+        ))
+    }
+
+    fn compute_tag(&self, scope: &[u8; 32], plain: &[u8]) -> [u8; TAG_LENGTH] {
+        let mut mac = self.tags.clone();
+        mac.update(scope);
+        mac.update(plain);
+        let whole: [u8; 32] = mac.finalize().into_bytes().into();
+        whole.first_chunk().copied().unwrap_or_default()
+    }
+
+    fn apply_pad(&self, tag: &[u8; TAG_LENGTH], bytes: &mut [u8]) {
+        let mut mac = self.pads.clone();
+        mac.update(tag);
+        let pad: [u8; 32] = mac.finalize().into_bytes().into();
+        for (byte, pad) in bytes.iter_mut().zip(pad) {
+            *byte ^= pad;
+        }
+    }
+}
+
+fn new_hmac(key: &[u8; 32]) -> Result<Hmac<Sha256>, Fault> {
+    Hmac::<Sha256>::new_from_slice(key).map_err(Fault::context("keying the page tokens"))
+}
+
+/// What a token is bound to: operation, filters, viewer.
+#[derive(Clone, Debug, Default)]
+pub struct PageTokenScope(Vec<u8>);
+
+impl PageTokenScope {
+    /// Everything of one operation.
+    pub fn new(operation: &str) -> Self {
+        Self(Vec::with_capacity(96)).add_fact(operation.as_bytes())
+    }
+
+    /// This scope, narrowed by one more fact.
+    #[must_use]
+    pub fn add_fact(mut self, fact: impl AsRef<[u8]>) -> Self {
+        let fact = fact.as_ref();
+        // The length before each fact keeps `ab, c` apart from `a, bc`.
+        let length = u64::try_from(fact.len()).unwrap_or(u64::MAX);
+        self.0.extend_from_slice(&length.to_be_bytes());
+        self.0.extend_from_slice(fact);
+        self
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        use sha2::Digest;
+        Sha256::digest(&self.0).into()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+use super::base32::{decode, encode};
+use super::{CursorCodec, PageRequest, PageTokenScope, SortKeys};
+
+fn sealer() -> CursorCodec {
+    CursorCodec::new(&[7; 32]).unwrap()
+}
+
+fn scope(viewer: &str) -> PageTokenScope {
+    PageTokenScope::new("usersFollowers")
+        .add_fact("12")
+        .add_fact(viewer)
+}
+
+fn page(token: Option<&str>) -> PageRequest {
+    let token = token.map(|token| ("pagination_token", token));
+    sealer()
+        .decode_page_request(&scope("me"), 3, token)
+        .unwrap()
+}
+
+fn fetch(all: &[i64], page: &PageRequest) -> Vec<i64> {
+    let (above, below) = page.descending_bounds();
+    let mut rows: Vec<i64> = all
+        .iter()
+        .copied()
+        .filter(|n| above < *n && *n < below)
+        .collect();
+    let most = usize::try_from(page.fetch_limit()).unwrap();
+    if page.is_backward() {
+        rows.drain(..rows.len().saturating_sub(most));
+    } else {
+        rows.truncate(most);
+    }
+    rows
+}
+
+#[test]
+fn a_walk_visits_every_row_once_there_and_back() {
+    let all: Vec<i64> = (1..=10).rev().collect();
+    let (mut seen, mut token, mut back) = (Vec::new(), None, None);
+    loop {
+        let page = page(token.as_deref());
+        let cut = page.slice_rows(fetch(&all, &page), |n| *n);
+        assert_eq!(cut.tokens.previous.is_some(), !seen.is_empty());
+        seen.extend_from_slice(&cut.rows);
+        back = cut.tokens.previous.or(back);
+        token = cut.tokens.next;
+        if token.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, all);
+    let mut pages = Vec::new();
+    while let Some(token) = back {
+        let page = page(Some(&token));
+        let cut = page.slice_rows(fetch(&all, &page), |n| *n);
+        assert!(cut.tokens.next.is_some());
+        pages.push(cut.rows);
+        back = cut.tokens.previous;
+    }
+    assert_eq!(pages, [vec![4, 3, 2], vec![7, 6, 5], vec![10, 9, 8]]);
+}
+
+#[test]
+fn a_changed_token_is_refused() {
+    let token = page(None)
+        .slice_rows(vec![9, 8, 7, 6], |n| *n)
+        .tokens
+        .next
+        .unwrap();
+    assert!(token.len() >= 16);
+    assert!(
+        token
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'v').contains(&b))
+    );
+    for place in 0..token.len() {
+        for letter in "0a9v".chars() {
+            let mut other = token.clone();
+            other.replace_range(place..=place, &letter.to_string());
+            let read =
+                sealer().decode_page_request(&scope("me"), 3, Some(("pagination_token", &other)));
+            assert_eq!(read.is_ok(), other == token, "{other}");
+        }
+        let cut = token.get(..place).unwrap();
+        assert!(
+            sealer()
+                .decode_page_request(&scope("me"), 3, Some(("pagination_token", cut)))
+                .is_err()
+        );
+    }
+}
+
+#[test]
+fn a_token_serves_only_its_own_walk() {
+    let token = page(None)
+        .slice_rows(vec![9, 8, 7, 6], |n| *n)
+        .tokens
+        .next
+        .unwrap();
+    let token = Some(("next_token", token.as_str()));
+    assert!(
+        sealer()
+            .decode_page_request(&scope("me"), 50, token)
+            .is_ok(),
+        "another size is the same walk"
+    );
+    assert!(
+        sealer()
+            .decode_page_request(&scope("you"), 3, token)
+            .is_err()
+    );
+    assert!(
+        sealer()
+            .decode_page_request(
+                &PageTokenScope::new("usersFollowing")
+                    .add_fact("12")
+                    .add_fact("me"),
+                3,
+                token
+            )
+            .is_err()
+    );
+    let other = CursorCodec::new(&[8; 32]).unwrap();
+    let refused = other
+        .decode_page_request(&scope("me"), 3, token)
+        .err()
+        .unwrap();
+    assert!(format!("{refused:?}").contains("The `next_token` query parameter value ["));
+}
+
+#[test]
+fn what_is_encoded_is_read_back() {
+    for length in 0..40_u8 {
+        let bytes: Vec<u8> = (0..length).map(|n| n.wrapping_mul(37) ^ 0x5a).collect();
+        assert_eq!(decode(&encode(&bytes)), Some(bytes));
+    }
+    assert_eq!(decode("01"), None, "spare bits");
+    let keys = SortKeys::from((i64::MIN, i64::MAX));
+    assert_eq!(
+        (keys.as_slice().len(), keys.first_two()),
+        (2, (i64::MIN, i64::MAX))
+    );
+}

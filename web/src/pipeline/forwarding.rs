@@ -1,0 +1,69 @@
+//! Where a request came from and under which address the client knows us, as far as those who
+//! say so may be believed.
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, HOST, HeaderMap};
+use network::apps::AuthRequest;
+
+use super::ServerConfig;
+use crate::request_context::RequestHead;
+
+impl ServerConfig {
+    /// Whether the other end's word on scheme, host and client is taken.
+    fn trusts_peer(&self, head: &RequestHead) -> bool {
+        match head.peer.map(|peer| peer.addr) {
+            Some(None) => true,
+            Some(Some(addr)) => self.trusted_proxies.contains(&addr.ip().to_canonical()),
+            None => false,
+        }
+    }
+
+    /// The client's address.
+    pub(crate) fn client_address(&self, head: &RequestHead) -> Option<IpAddr> {
+        let peer = head
+            .peer
+            .and_then(|peer| peer.addr)
+            .map(|addr| addr.ip().to_canonical());
+        if !self.trusts_peer(head) {
+            return peer;
+        }
+        // The last entry is the trusted proxy's own; those before it anyone may have written.
+        let told = header_text(&head.headers, "x-forwarded-for")
+            .and_then(|list| list.rsplit(',').next())
+            .and_then(|last| last.trim().parse().ok());
+        told.or(peer)
+    }
+
+    /// What credentials are read from.
+    pub(super) fn auth_request(&self, head: &RequestHead, form: Option<&Bytes>) -> AuthRequest {
+        let trusted = self.trusts_peer(head);
+        let forwarded = |name| header_text(&head.headers, name).filter(|_| trusted);
+        let scheme = match forwarded("x-forwarded-proto") {
+            Some("https") => "https",
+            None if self.is_tls => "https",
+            _ => "http",
+        };
+        let host =
+            forwarded("x-forwarded-host").or_else(|| header_text(&head.headers, HOST.as_str()));
+        let host = host.or_else(|| head.uri.authority().map(http::uri::Authority::as_str));
+        let path = head
+            .uri
+            .path_and_query()
+            .map_or("/", http::uri::PathAndQuery::as_str);
+        AuthRequest {
+            method: head.method.as_str().to_owned(),
+            path_and_query: path.to_owned(),
+            authorization: header_text(&head.headers, AUTHORIZATION.as_str()).map(str::to_owned),
+            form: form.map(|form| form.to_vec()),
+            scheme,
+            host: host.map(str::to_owned),
+            allows_repeated_parameters: false,
+        }
+    }
+}
+
+fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}

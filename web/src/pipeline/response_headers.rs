@@ -1,0 +1,106 @@
+//! The headers that every answer has.
+
+use edge::{Body, gzip};
+use http::header::{
+    CACHE_CONTROL, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+};
+use http::{Method, Response, StatusCode};
+
+use super::{RequestTrace, ServerState};
+use crate::endpoint::ErrorFormat;
+use crate::pages::security_headers::{add_security_headers, is_html};
+use crate::reply::HttpReply;
+use crate::request_context::RequestHead;
+
+/// The version of the public interface that this is.
+const VERSION: HeaderValue = HeaderValue::from_static("2.167");
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-store, max-age=0");
+const API_VERSION: HeaderName = HeaderName::from_static("api-version");
+const RESPONSE_TIME: HeaderName = HeaderName::from_static("x-response-time");
+const TRANSACTION_ID: HeaderName = HeaderName::from_static("x-transaction-id");
+const TRANSACTION: HeaderName = HeaderName::from_static("x-transaction");
+const CURRENT_VERSION: HeaderName = HeaderName::from_static("x-current-api-version");
+const WARN: HeaderName = HeaderName::from_static("x-api-warn");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const ACCESS_LEVEL: HeaderName = HeaderName::from_static("x-access-level");
+
+impl ServerState {
+    pub(super) fn add_response_headers(
+        &self,
+        reply: HttpReply,
+        head: &RequestHead,
+        trace: &RequestTrace,
+    ) -> Response<Body> {
+        let HttpReply {
+            status,
+            mut headers,
+            body,
+            streamed,
+        } = reply;
+        headers.reserve(13);
+        if let Some(standing) = &trace.rate_limit {
+            standing.write_headers(&mut headers);
+        }
+        if let Some(standing) = &trace.account_rate_limit {
+            standing.write_account_headers(&mut headers);
+        }
+        if trace.error_format == ErrorFormat::V2 && !trace.is_health {
+            headers.insert(API_VERSION, VERSION);
+        }
+        if trace.error_format == ErrorFormat::Ads {
+            add_ads_headers(&mut headers, head);
+        }
+        if let Some(level) = trace.access_level {
+            headers.insert(ACCESS_LEVEL, HeaderValue::from_static(level));
+        }
+        if trace.error_format == ErrorFormat::Page || is_html(&headers) {
+            add_security_headers(&mut headers, self.app_state.page_context.is_tls());
+        }
+        headers.entry(CACHE_CONTROL).or_insert(NO_CACHE);
+        // What a caller wrote comes back in many answers: it is what its type says, and nothing else.
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(TRANSACTION_ID, head.id.header_value());
+        if head.id.client_chosen {
+            headers.insert(REQUEST_ID, head.id.header_value());
+        }
+        self.cors
+            .add_cors_headers(trace.error_format, &head.headers, &mut headers);
+        let took = u64::try_from(trace.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        headers.insert(RESPONSE_TIME, HeaderValue::from(took));
+        let mut response = Response::new(body);
+        *response.status_mut() =
+            StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.headers_mut() = headers;
+        let response = if streamed {
+            gzip::compress_stream(&head.headers, response)
+        } else {
+            gzip::compress_full(&head.headers, response)
+        };
+        if head.method == Method::HEAD {
+            strip_body(response)
+        } else {
+            response
+        }
+    }
+}
+
+/// The headers of the advertising interface, whose older versions are on their way out.
+fn add_ads_headers(headers: &mut HeaderMap, head: &RequestHead) {
+    headers.insert(CURRENT_VERSION, HeaderValue::from_static("12"));
+    headers.insert(TRANSACTION, head.id.header_value());
+    if matches!(head.route_path().split('/').nth(1), Some("11" | "5")) {
+        let warning = "This version is deprecated; the current version is 12";
+        headers.insert(WARN, HeaderValue::from_static(warning));
+    }
+}
+
+/// The head of an answer, with the length that its body would have.
+fn strip_body(response: Response<Body>) -> Response<Body> {
+    let (mut parts, body) = response.into_parts();
+    if let Some(bytes) = body.as_bytes() {
+        parts
+            .headers
+            .insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    }
+    Response::from_parts(parts, Body::empty())
+}

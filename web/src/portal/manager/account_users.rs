@@ -1,0 +1,212 @@
+//! Who works on an account: administrators give roles, change them and take them away.
+
+use ads::access::{AdsRole, RequiredRole};
+use ads::account_roles as rules;
+use base::refusal::AdsProblem;
+use base::{Error, UserId};
+use network::audit::AuditActor;
+use pages::manager::{ActionButton, DataTable, NavLink, PageBlock, TableCell, TableRow};
+use serde_json::Value;
+use store::Tx;
+
+use super::forms::{FormDefinition, FormFieldSpec, FormHandler};
+use super::labels::role_label;
+use super::request::ManagerAccount;
+use super::route::SubmittedFields;
+use super::text_column;
+
+/// Everybody who works on the account; whoever does not administer it sees themselves.
+pub(super) fn users_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<PageBlock, Error> {
+    let mut rows = Vec::new();
+    let rules = RequiredRole::Admin.allows_role(desk.role);
+    for access in store::ads::list_access_by_account(tx, desk.record.id)? {
+        let own = access.user_id == desk.request.user;
+        let Some(known) = AdsRole::parse(&access.role).filter(|_| own || rules) else {
+            continue;
+        };
+        let user = store::users::find_by_id(tx, access.user_id)?;
+        let name = user.map_or_else(|| access.user_id.to_string(), |user| user.username);
+        let posts = access.can_compose && known.may_compose_posts();
+        let act = |text, act: &str| ActionButton {
+            text,
+            path: desk.page_path(&format!("/people/{}/{act}", access.user_id)),
+            ..ActionButton::default()
+        };
+        rows.push(TableRow {
+            cells: vec![
+                TableCell::from_text(format!("@{name}")).with_subtext(if own { "You" } else { "" }),
+                TableCell::from_text(role_label(known)),
+                TableCell::from_text(if posts { "Yes" } else { "No" }),
+            ],
+            name,
+            action_buttons: if rules {
+                vec![act("Change", "edit"), act("Remove", "remove")]
+            } else {
+                Vec::new()
+            },
+        });
+    }
+    let add = NavLink::new("Add a person", desk.page_path("/people/new"));
+    Ok(PageBlock::Table(DataTable {
+        title: "People".to_owned(),
+        lead: if rules {
+            "Administrators give roles and take them away. Every change is kept in the record."
+                .to_owned()
+        } else {
+            "An administrator of the account gives roles and takes them away.".to_owned()
+        },
+        actions: Some(add).filter(|_| rules).into_iter().collect(),
+        columns: ["Person", "Role", "Writes posts"].map(text_column).into(),
+        rows,
+        ..DataTable::default()
+    }))
+}
+
+fn role_form(desk: &ManagerAccount, work: FormHandler) -> FormDefinition {
+    FormDefinition {
+        trail: vec![NavLink::new("Account", desk.page_path("/account"))],
+        required_access: Some(RequiredRole::Admin),
+        handler: Some(work),
+        ..FormDefinition::new(desk, "/account")
+    }
+}
+
+fn role_fields(now: Option<AdsRole>, composes: bool) -> [FormFieldSpec; 2] {
+    let all = AdsRole::ALL.map(|one| (one.name().to_owned(), role_label(one).to_owned()));
+    let all = FormFieldSpec::choice("role", "Role", all.into()).help(
+        "Administrators do everything. Ad managers work on campaigns and audiences, creative \
+         managers on creatives. Analysts look.",
+    );
+    let writes = [("false", "No"), ("true", "Yes")];
+    let writes = writes.map(|(value, text)| (value.to_owned(), text.to_owned()));
+    let writes = FormFieldSpec::choice(
+        "composes",
+        "Writes posts in the account’s name",
+        writes.into(),
+    );
+    [
+        match now {
+            Some(now) => all.initial_value(now.name()),
+            None => all.initial_value(AdsRole::CampaignAnalyst.name()),
+        },
+        writes.initial_value(composes.to_string()),
+    ]
+}
+
+/// The form that gives somebody a role.
+pub(super) fn add_form(desk: &ManagerAccount) -> FormDefinition {
+    let [role, writes] = role_fields(None, false);
+    FormDefinition {
+        heading: "Add a person".to_owned(),
+        lead: "They find the account under Ads Manager at once.".to_owned(),
+        fields: vec![
+            FormFieldSpec::text("username", "Username")
+                .help("Of somebody who has an account here."),
+            role,
+            writes,
+        ],
+        submit: "Add person",
+        action: desk.page_path("/people/new"),
+        done_code: "joined",
+        ..role_form(desk, |tx, desk, _, sent| {
+            let name = sent.text("username");
+            let name = name.strip_prefix('@').unwrap_or(name);
+            if name.is_empty() {
+                return Err(AdsProblem::missing_parameter("username").into());
+            }
+            let user = store::users::find_by_username(tx, name)?;
+            let user = user.filter(|user| user.state == store::users::UserState::Active);
+            let Some(user) = user else {
+                let message = "Nobody here has this username";
+                return Err(AdsProblem::invalid_parameter("username", name, message).into());
+            };
+            if store::ads::find_access(tx, user.id, desk.record.id)?.is_some() {
+                let message = "This person works on the account already";
+                return Err(AdsProblem::invalid_parameter("username", name, message).into());
+            }
+            grant_role(tx, desk, user.id, sent)
+        })
+    }
+}
+
+fn audit_actor(desk: &ManagerAccount) -> AuditActor {
+    AuditActor::user(desk.request.user, &desk.request.client_address)
+}
+
+fn grant_role(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    user: UserId,
+    sent: &SubmittedFields,
+) -> Result<Value, Error> {
+    let role = sent.text("role");
+    let Some(role) = AdsRole::parse(role) else {
+        return Err(AdsProblem::invalid_parameter("role", role, "Choose a role").into());
+    };
+    let composes = sent.text("composes") == "true";
+    rules::grant_role(tx, &audit_actor(desk), &desk.record, user, (role, composes))?;
+    Ok(Value::Null)
+}
+
+/// Somebody who works on the account.
+fn find_user(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    id: &str,
+) -> Result<Option<(String, store::ads::AdsAccountAccess)>, Error> {
+    let Some(id) = UserId::parse(id).filter(|_| RequiredRole::Admin.allows_role(desk.role)) else {
+        return Ok(None);
+    };
+    let Some(access) = store::ads::find_access(tx, id, desk.record.id)? else {
+        return Ok(None);
+    };
+    let user = store::users::find_by_id(tx, id)?;
+    let name = user.map_or_else(|| id.to_string(), |user| format!("@{}", user.username));
+    Ok(Some((name, access)))
+}
+
+fn form_user_id(plan: &FormDefinition) -> UserId {
+    let id = plan.ids.first().and_then(|id| UserId::parse(id));
+    id.unwrap_or(UserId::new(0))
+}
+
+/// The form that changes somebody's role.
+pub(super) fn edit_form(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    id: &str,
+) -> Result<Option<FormDefinition>, Error> {
+    let found = find_user(tx, desk, id)?;
+    Ok(found.map(|(name, access)| FormDefinition {
+        heading: format!("Change the role of {name}"),
+        ids: vec![id.to_owned()],
+        fields: role_fields(AdsRole::parse(&access.role), access.can_compose).into(),
+        submit: "Save changes",
+        action: desk.page_path(&format!("/people/{id}/edit")),
+        ..role_form(desk, |tx, desk, plan, sent| {
+            grant_role(tx, desk, form_user_id(plan), sent)
+        })
+    }))
+}
+
+/// The form that takes somebody's role away.
+pub(super) fn remove_form(
+    tx: &mut Tx<'_>,
+    desk: &ManagerAccount,
+    id: &str,
+) -> Result<Option<FormDefinition>, Error> {
+    let found = find_user(tx, desk, id)?;
+    Ok(found.map(|(name, _)| FormDefinition {
+        heading: format!("Remove {name} from the account?"),
+        lead: "What they made stays. They do not find the account any more.".to_owned(),
+        ids: vec![id.to_owned()],
+        submit: "Remove",
+        is_dangerous: true,
+        action: desk.page_path(&format!("/people/{id}/remove")),
+        done_code: "left",
+        ..role_form(desk, |tx, desk, plan, _| {
+            rules::revoke_role(tx, &audit_actor(desk), &desk.record, form_user_id(plan))?;
+            Ok(Value::Null)
+        })
+    }))
+}

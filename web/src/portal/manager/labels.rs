@@ -1,0 +1,240 @@
+//! What the interface says in capitals and millionths, in words and whole units.
+
+use ads::access::AdsRole;
+use base::Time;
+use pages::manager::StatusBadge;
+use serde_json::Value;
+
+use super::request::{json_array, json_int, json_text};
+
+/// A role.
+pub(super) const fn role_label(role: AdsRole) -> &'static str {
+    match role {
+        AdsRole::Admin => "Account administrator",
+        AdsRole::AdManager => "Ad manager",
+        AdsRole::CreativeManager => "Creative manager",
+        AdsRole::CampaignAnalyst => "Campaign analyst",
+        AdsRole::Analyst => "Organic analyst",
+        AdsRole::PartnerAudienceManager => "Partner audience manager",
+    }
+}
+
+/// A word of the interface, for people.
+pub(super) fn word_label(word: &str) -> String {
+    let known = match word {
+        "" => "–",
+        "ALL_ON_TWITTER" => "Everywhere",
+        "TWITTER_TIMELINE" => "Timelines",
+        "TWITTER_SEARCH" => "Search results",
+        "TWITTER_PROFILE" => "Profiles",
+        "TWITTER_REPLIES" => "Replies",
+        "TAP_FULL" | "TAP_FULL_LANDSCAPE" => "Full screen in other apps",
+        "AUTO" => "Automatic bid",
+        "MAX" => "Maximum bid",
+        "TARGET" => "Target cost",
+        "UNKNOWN" => "Not serving",
+        "TRANSCODE_COMPLETED" => "Ready",
+        "CRM" => "List of people",
+        "GIF" => "Animated GIF",
+        "READ_ONLY" => "Target it",
+        "READ_WRITE" => "Target it, change its people",
+        "VIEW_3S_100PCT" => "3-second views",
+        "VIEW_6S" => "6-second views",
+        "VIEW_15S" => "15-second views",
+        "EQ" => "Is",
+        "NE" => "Is not",
+        "GTE" => "Is at least",
+        "LT" => "Is less than",
+        "PAUSED_BY_ADVERTISER" => "Paused",
+        "INCOMPLETE" => "Nothing to show yet",
+        "STARTS_IN_FUTURE" => "Starts later",
+        "FUNDING_PROBLEM" => "Nothing pays for it",
+        "BUDGET_EXHAUSTED" => "Budget is spent",
+        "ADS_UI" => "Ads Manager",
+        "API_OTHER" => "An app",
+        "SYSTEM" => "By itself",
+        _ => "",
+    };
+    if !known.is_empty() {
+        return known.to_owned();
+    }
+    let plain = word.to_lowercase().replace('_', " ");
+    let mut letters = plain.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Words of a list, for people.
+pub(super) fn word_list_label(value: &Value, name: &str) -> String {
+    let words = json_array(value, name).iter().filter_map(Value::as_str);
+    words.map(word_label).collect::<Vec<_>>().join(", ")
+}
+
+/// A state, with its colour.
+pub(super) fn status_badge(word: &str) -> StatusBadge {
+    let kind = match word {
+        "RUNNING" | "ACTIVE" | "ACCEPTED" | "SUCCESS" | "READY" => "good",
+        "SCHEDULED" | "UNDER_REVIEW" | "EXHAUSTED" | "UNKNOWN" | "PROCESSING" => "warn",
+        "REJECTED" | "FAILED" => "bad",
+        _ => "",
+    };
+    StatusBadge {
+        text: word_label(word),
+        kind,
+    }
+}
+
+/// The decimal places of a currency.
+fn decimal_places(currency: &str) -> usize {
+    match currency {
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX"
+        | "VND" | "VUV" | "XAF" | "XOF" | "XPF" => 0,
+        _ => 2,
+    }
+}
+
+/// A whole number with its thousands apart.
+pub(super) fn format_integer(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0 { format!("-{text}") } else { text }
+}
+
+/// Millionths of a currency, rounded to its coins.
+pub(super) fn format_money(micros: i64, currency: &str) -> String {
+    let places = decimal_places(currency);
+    let coin: i64 = if places == 0 { 1_000_000 } else { 10_000 };
+    let coins = micros.saturating_add(coin / 2).div_euclid(coin);
+    let written = if places == 0 {
+        format_integer(coins)
+    } else {
+        format!(
+            "{}.{:02}",
+            format_integer(coins.div_euclid(100)),
+            coins.rem_euclid(100)
+        )
+    };
+    format!("{written} {currency}")
+}
+
+/// An amount as it is typed: whole units, and what of a unit there is.
+pub(super) fn format_amount(micros: i64) -> String {
+    let part = format!("{:06}", micros.rem_euclid(1_000_000));
+    let part = part.trim_end_matches('0');
+    format!("{}.{part:0<2}", micros.div_euclid(1_000_000))
+}
+
+/// What was typed as an amount, in millionths.
+pub(super) fn parse_amount(typed: &str) -> Option<i64> {
+    let (units, part) = typed.split_once('.').unwrap_or((typed, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let sound = !units.is_empty() && digits(units) && digits(part) && part.len() <= 6;
+    if !sound {
+        return None;
+    }
+    let part: i64 = format!("{part:0<6}").parse().ok()?;
+    let units: i64 = units.parse().ok()?;
+    units.checked_mul(1_000_000)?.checked_add(part)
+}
+
+/// The budgets of a campaign or line item.
+pub(super) fn budget_labels(value: &Value) -> (String, String) {
+    let currency = json_text(value, "currency");
+    let daily = json_int(value, "daily_budget_amount_local_micro");
+    let total = json_int(value, "total_budget_amount_local_micro");
+    match (daily, total) {
+        (Some(daily), Some(total)) => (
+            format!("{} a day", format_money(daily, currency)),
+            format!("{} in all", format_money(total, currency)),
+        ),
+        (Some(daily), None) => (
+            format!("{} a day", format_money(daily, currency)),
+            String::new(),
+        ),
+        (None, Some(total)) => (
+            format!("{} in all", format_money(total, currency)),
+            String::new(),
+        ),
+        (None, None) => ("–".to_owned(), String::new()),
+    }
+}
+
+/// A moment as the interface writes it, as an input takes it: `2026-04-01T00:00`, of UTC.
+pub(super) fn format_input_time(written: &str) -> String {
+    written.get(..16).unwrap_or_default().to_owned()
+}
+
+/// A moment as an input sends it, as the interface takes it.
+pub(super) fn parse_input_time(typed: &str) -> String {
+    match typed.len() {
+        16 => format!("{typed}:00Z"),
+        19 => format!("{typed}Z"),
+        _ => typed.to_owned(),
+    }
+}
+
+/// A moment that the interface wrote, in words.
+pub(super) fn format_time(written: &str) -> String {
+    let at = written.replace('T', " ");
+    match at.get(..16) {
+        Some(at) => format!("{at} UTC"),
+        None => "–".to_owned(),
+    }
+}
+
+/// The day of a moment that was written the older way: `Thu Apr 02 09:00:05 +0000 2026`.
+pub(super) fn format_legacy_date(written: &str) -> String {
+    match written.split(' ').collect::<Vec<_>>()[..] {
+        [_, month, day, _, _, year] => format!("{day} {month} {year}"),
+        _ => "–".to_owned(),
+    }
+}
+
+/// A moment that the interface wrote.
+pub(super) fn parse_time(written: &str) -> Option<Time> {
+    Time::parse(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_whole_units_for_people() {
+        assert_eq!(format_money(1_234_567_890_000, "EUR"), "1,234,567.89 EUR");
+        assert_eq!(format_money(-5_000, "EUR"), "0.00 EUR");
+        assert_eq!(format_money(5_000, "EUR"), "0.01 EUR");
+        assert_eq!(format_money(1_499_999, "JPY"), "1 JPY");
+        assert_eq!(format_amount(20_000_000), "20.00");
+        assert_eq!(format_amount(1_234_500), "1.2345");
+        for typed in ["20", "20.0", "20.000000"] {
+            assert_eq!(parse_amount(typed), Some(20_000_000));
+        }
+        assert_eq!(parse_amount("0.15"), Some(150_000));
+        for typed in [
+            "",
+            ".",
+            "-1",
+            "1,5",
+            "1.0000001",
+            "9223372036855",
+            "1e3",
+            "1.",
+        ] {
+            let whole = typed == "1.";
+            assert_eq!(parse_amount(typed).is_some(), whole, "{typed}");
+        }
+        assert_eq!(word_label("WEBSITE_CLICKS"), "Website clicks");
+        assert_eq!(parse_input_time("2026-04-01T00:00"), "2026-04-01T00:00:00Z");
+        assert_eq!(
+            format_input_time("2026-04-01T00:00:00Z"),
+            "2026-04-01T00:00"
+        );
+    }
+}

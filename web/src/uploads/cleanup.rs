@@ -1,0 +1,70 @@
+//! What nobody finished or posted goes after a day, its bytes with it.
+
+use base::Error;
+use store::{event_log, media, uploads};
+
+use super::{UploadProcessor, storage_unavailable, upload_folder};
+
+/// As many as are looked at together.
+const BATCH: i64 = 100;
+
+impl UploadProcessor {
+    /// Removes what has had its time.
+    pub async fn remove_expired(&self) -> Result<(), Error> {
+        loop {
+            let gone = self.remove_expired_media().await? + self.remove_expired_uploads().await?;
+            if gone == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn remove_expired_media(&self) -> Result<usize, Error> {
+        let waits = self
+            .store
+            .read(|tx| Ok(!media::list_expired(tx, 1)?.is_empty()))
+            .await?;
+        if !waits {
+            return Ok(0);
+        }
+        // While files cannot be deleted their records stay, or nobody would know of them.
+        self.files
+            .check_bucket()
+            .await
+            .map_err(storage_unavailable)?;
+        let removed = self.store.write(|tx| {
+            let mut removed = Vec::new();
+            for one in media::list_expired(tx, BATCH)? {
+                if media::remove_expired(tx, one.id)? {
+                    event_log::append(tx, "media.delete", one.owner_id.get(), one.id.get(), "")?;
+                    removed.push(one);
+                }
+            }
+            Ok(removed)
+        });
+        let removed = removed.await?;
+        for path in removed.iter().flat_map(media::Media::file_paths) {
+            self.files
+                .delete(&path)
+                .await
+                .map_err(storage_unavailable)?;
+        }
+        Ok(removed.len())
+    }
+
+    /// The files go first: as long as there is a record, it is tried again.
+    async fn remove_expired_uploads(&self) -> Result<usize, Error> {
+        let expired = self.store.read(|tx| Ok(uploads::list_expired(tx, BATCH)?));
+        let expired = expired.await?;
+        for upload in &expired {
+            self.files
+                .remove_folder(&upload_folder(upload.id))
+                .map_err(storage_unavailable)?;
+            let id = upload.id;
+            self.store
+                .write(move |tx| Ok(uploads::delete(tx, id)?))
+                .await?;
+        }
+        Ok(expired.len())
+    }
+}

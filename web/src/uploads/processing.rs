@@ -1,0 +1,331 @@
+//! From the segments of an upload to media, or to the reason why nothing comes of it.
+
+use std::time::Duration;
+
+use base::{Error, Fault, Refusal};
+use media::{
+    ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES, measure_image,
+    measure_video,
+};
+use network::uploads::{self as rules, LEASE_MS, ProcessedUpload, UploadKind};
+use store::media::Media;
+use store::uploads::{self as stored, MediaUpload, UploadState};
+
+use super::{UploadProcessor, segment_path, storage_unavailable, upload_folder};
+
+/// What the sender of a file reads that no store takes.
+const STORE_FAILURE: &str = "The file could not be stored.";
+
+/// How often a claim is renewed: well before it ends.
+const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(20);
+
+/// What was measured, and the pictures that were made beside it.
+type MeasuredUpload = Result<(ProcessedUpload, Vec<ResizedImage>), MediaRejection>;
+
+impl UploadProcessor {
+    /// Looks at the next upload that waits; false when none does.
+    pub(super) async fn process_next(&self) -> Result<bool, Error> {
+        let claimed = self.store.write(|tx| {
+            let until = tx.now().plus_ms(LEASE_MS);
+            Ok(stored::claim_next(tx, until)?)
+        });
+        let Some(upload) = claimed.await? else {
+            return Ok(false);
+        };
+        if let Err(unfit) = self.finish_upload(&upload).await? {
+            tracing::info!(upload = %upload.id, %unfit, "nothing came of an upload");
+        }
+        Ok(true)
+    }
+
+    /// Makes media of an upload whose segments are all there.
+    pub(crate) async fn finish_upload(
+        &self,
+        upload: &MediaUpload,
+    ) -> Result<Result<Media, MediaRejection>, Error> {
+        let whole = format!("{}/whole", upload_folder(upload.id));
+        let size = self.join_segments(upload, &whole).await?;
+        self.renew_lease(upload, 50).await?;
+        let outcome = match self.measure_upload(upload, &whole, size).await? {
+            Ok((found, sizes)) => Ok(self
+                .publish_or_clean_up(upload, &whole, found, &sizes)
+                .await?),
+            Err(unfit) => {
+                self.mark_failed(upload, unfit.to_string()).await?;
+                Err(unfit)
+            }
+        };
+        // What cannot be removed now is when the upload has had its time.
+        let _left = self.files.remove_folder(&upload_folder(upload.id));
+        Ok(outcome)
+    }
+
+    /// Says how far it is, and keeps others from taking it up.
+    async fn renew_lease(&self, upload: &MediaUpload, percent: i64) -> Result<(), Error> {
+        if upload.state != UploadState::Processing {
+            return Ok(());
+        }
+        let id = upload.id;
+        let held = self.store.write(move |tx| {
+            let until = tx.now().plus_ms(LEASE_MS);
+            Ok(stored::set_progress(tx, id, percent, until)?)
+        });
+        held.await
+    }
+
+    /// Brings the whole to its place, which may be far away, for as long as it takes.
+    async fn move_to_place(
+        &self,
+        upload: &MediaUpload,
+        whole: &str,
+        path: &str,
+    ) -> Result<(), Error> {
+        let mut coming = std::pin::pin!(self.files.rename(whole, path));
+        loop {
+            tokio::select! {
+                came = &mut coming => return came.map_err(storage_unavailable),
+                () = tokio::time::sleep(LEASE_RENEWAL_INTERVAL) => self.renew_lease(upload, 75).await?,
+            }
+        }
+    }
+
+    async fn mark_failed(&self, upload: &MediaUpload, failure: String) -> Result<(), Error> {
+        let id = upload.id;
+        let failed = self
+            .store
+            .write(move |tx| Ok(stored::mark_failed(tx, id, &failure)?));
+        failed.await
+    }
+
+    /// Publishes, or leaves nothing where media are kept when they cannot be.
+    async fn publish_or_clean_up(
+        &self,
+        upload: &MediaUpload,
+        whole: &str,
+        found: ProcessedUpload,
+        sizes: &[ResizedImage],
+    ) -> Result<Media, Error> {
+        let path = found.file_path(upload);
+        let published = self.publish_media(upload, whole, found, sizes).await;
+        if let Err(Error::Refused(Refusal::Unavailable)) = published {
+            let names = sizes.iter().map(|one| smaller_path(&path, one));
+            for name in names.chain([path.clone()]) {
+                // What the store does not take it may not let go of either.
+                if self.files.delete(&name).await.is_err() {
+                    break;
+                }
+            }
+            self.mark_failed(upload, STORE_FAILURE.to_owned()).await?;
+            let _left = self.files.remove_folder(&upload_folder(upload.id));
+        }
+        published
+    }
+
+    async fn join_segments(&self, upload: &MediaUpload, whole: &str) -> Result<u64, Error> {
+        let id = upload.id;
+        let segments = self
+            .store
+            .read(move |tx| Ok(stored::list_segments(tx, id)?))
+            .await?;
+        let names: Vec<String> = segments
+            .iter()
+            .map(|one| segment_path(id, one.index))
+            .collect();
+        self.files
+            .concatenate(&names, whole)
+            .await
+            .map_err(storage_unavailable)
+    }
+
+    async fn measure_upload(
+        &self,
+        upload: &MediaUpload,
+        whole: &str,
+        size: u64,
+    ) -> Result<MeasuredUpload, Error> {
+        let _turn = self
+            .decode_permits
+            .acquire()
+            .await
+            .map_err(Fault::context("waiting"))?;
+        let head = self
+            .files
+            .read_head(whole)
+            .await
+            .map_err(storage_unavailable)?;
+        let Some(format) = MediaFormat::sniff(&head) else {
+            return Ok(Err(MediaRejection::Unknown));
+        };
+        let length = i64::try_from(size).unwrap_or(i64::MAX);
+        let measured = match format {
+            MediaFormat::Mp4 => self.measure_video_file(whole, size).await?,
+            MediaFormat::Vtt | MediaFormat::Srt => {
+                self.measure_subtitles(whole, size, format).await?
+            }
+            _ => self.measure_picture(whole, size).await?,
+        };
+        Ok(measured.and_then(|(mut found, sizes)| {
+            found.kind = resolve_kind(upload, found.kind, format)?;
+            if found.size == 0 {
+                found.size = length;
+            }
+            Ok((found, sizes))
+        }))
+    }
+
+    async fn measure_picture(&self, whole: &str, size: u64) -> Result<MeasuredUpload, Error> {
+        if size > media::GIF_BYTES {
+            return Ok(Err(MediaRejection::TooLarge(media::GIF_BYTES)));
+        }
+        let bytes = self
+            .files
+            .read_whole(whole)
+            .await
+            .map_err(storage_unavailable)?;
+        let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
+        let looked = tokio::task::spawn_blocking(move || measure_image(&bytes));
+        // A decoder that fell over its input has not understood it.
+        let still = looked.await.unwrap_or(Err(MediaRejection::Unknown));
+        let mut kept = 0;
+        if let Ok(ImageProperties {
+            stripped: Some(bare),
+            ..
+        }) = &still
+        {
+            kept = i64::try_from(bare.len()).unwrap_or(i64::MAX);
+            let put = self.files.put(whole, bare.clone()).await;
+            put.map_err(storage_unavailable)?;
+        }
+        Ok(still.map(|still| {
+            let endings = still.sizes.iter();
+            let endings =
+                endings.map(|one| format!("{}.{}", one.size.name, one.format.extension()));
+            let found = ProcessedUpload {
+                kind: if still.animated {
+                    UploadKind::AnimatedGif
+                } else {
+                    UploadKind::Photo
+                },
+                content_type: still.format.content_type(),
+                extension: still.format.extension(),
+                size: kept,
+                width: still.width.into(),
+                height: still.height.into(),
+                duration_ms: i64::try_from(still.duration_ms).unwrap_or(0),
+                bit_rate: bit_rate(size, still.duration_ms),
+                sizes: endings.collect::<Vec<_>>().join(","),
+            };
+            (found, still.sizes)
+        }))
+    }
+
+    async fn measure_video_file(&self, whole: &str, size: u64) -> Result<MeasuredUpload, Error> {
+        let file = self
+            .files
+            .open_local(whole)
+            .await
+            .map_err(storage_unavailable)?;
+        let file = file.ok_or_else(|| Fault::new("an upload's file is gone"))?;
+        let looked = tokio::task::spawn_blocking(move || measure_video(file, size));
+        let video = looked.await.unwrap_or(Err(MediaRejection::Unknown));
+        Ok(video.map(|video| {
+            let found = ProcessedUpload {
+                kind: UploadKind::Video,
+                content_type: MediaFormat::Mp4.content_type(),
+                extension: MediaFormat::Mp4.extension(),
+                size: 0,
+                width: video.width.into(),
+                height: video.height.into(),
+                duration_ms: i64::try_from(video.duration_ms).unwrap_or(0),
+                bit_rate: i64::try_from(video.bit_rate).unwrap_or(0),
+                sizes: String::new(),
+            };
+            (found, Vec::new())
+        }))
+    }
+
+    async fn measure_subtitles(
+        &self,
+        whole: &str,
+        size: u64,
+        format: MediaFormat,
+    ) -> Result<MeasuredUpload, Error> {
+        if size > SUBTITLE_BYTES {
+            return Ok(Err(MediaRejection::TooLarge(SUBTITLE_BYTES)));
+        }
+        let bytes = self
+            .files
+            .read_whole(whole)
+            .await
+            .map_err(storage_unavailable)?;
+        let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
+        if std::str::from_utf8(&bytes).is_err() {
+            return Ok(Err(MediaRejection::Damaged(format)));
+        }
+        let found = ProcessedUpload {
+            kind: UploadKind::Subtitles,
+            content_type: format.content_type(),
+            extension: format.extension(),
+            size: 0,
+            width: 0,
+            height: 0,
+            duration_ms: 0,
+            bit_rate: 0,
+            sizes: String::new(),
+        };
+        Ok(Ok((found, Vec::new())))
+    }
+
+    /// The files come to their place first: what a record names is there.
+    async fn publish_media(
+        &self,
+        upload: &MediaUpload,
+        whole: &str,
+        found: ProcessedUpload,
+        sizes: &[ResizedImage],
+    ) -> Result<Media, Error> {
+        let path = found.file_path(upload);
+        for one in sizes {
+            let name = smaller_path(&path, one);
+            let put = self.files.put(&name, one.bytes.clone()).await;
+            put.map_err(storage_unavailable)?;
+        }
+        self.move_to_place(upload, whole, &path).await?;
+        let upload = upload.clone();
+        self.store
+            .write(move |tx| rules::publish_media(tx, &upload, &found))
+            .await
+    }
+}
+
+/// Where a smaller picture is, beside the file at a path.
+fn smaller_path(path: &str, one: &ResizedImage) -> String {
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    format!("{stem}.{}.{}", one.size.name, one.format.extension())
+}
+
+/// The kind of media that comes of an upload: what its bytes are, if that is what was announced.
+fn resolve_kind(
+    upload: &MediaUpload,
+    found: UploadKind,
+    format: MediaFormat,
+) -> Result<UploadKind, MediaRejection> {
+    let told = !upload.media_key.is_empty();
+    match (upload.kind.as_str(), found) {
+        ("", found) => Ok(found),
+        (announced, found) if announced == found.name() => Ok(found),
+        // A GIF of one picture, whose key was told when that could not be known.
+        ("animated_gif", UploadKind::Photo) if told && format == MediaFormat::Gif => {
+            Ok(UploadKind::AnimatedGif)
+        }
+        ("animated_gif", UploadKind::Photo) | ("photo", UploadKind::AnimatedGif) if !told => {
+            Ok(found)
+        }
+        _ => Err(MediaRejection::CategoryMismatch),
+    }
+}
+
+fn bit_rate(size: u64, duration_ms: u64) -> i64 {
+    let rate = size.saturating_mul(8000).checked_div(duration_ms);
+    rate.and_then(|rate| i64::try_from(rate).ok()).unwrap_or(0)
+}

@@ -1,0 +1,138 @@
+//! Pages of posts and users that hang on something by edges, newest edge first.
+
+use base::{Error, Fault, PostId, Refusal, UserId};
+use network::visibility::Viewer;
+use store::edges::Edge;
+use store::posts::{self, PageRange, Post};
+use store::users::{self, User};
+use store::{TransactionWork, Tx};
+use view::{ObjectKind, ResponsePayload};
+
+use super::{page_range, user_field_selection};
+use crate::pagination::{PageRequest, PageTokens};
+use crate::request_context::{HttpReply, RequestContext};
+
+/// Reads a page's edges; a refusal of what they hang on is told beside no data.
+pub(super) trait EdgeReader:
+    Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static
+{
+}
+
+impl<F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static> EdgeReader for F {}
+
+/// The span of edges that a page is cut out of: one more than it holds.
+pub(super) fn edge_range(page: &PageRequest) -> PageRange {
+    PageRange {
+        limit: page.fetch_limit(),
+        ..page_range(page, (0, i64::MAX))
+    }
+}
+
+/// The posts at the first end of the edges.
+pub(super) async fn respond_posts(
+    call: &RequestContext,
+    read: impl EdgeReader,
+) -> Result<HttpReply, Error> {
+    let page = call.page_request()?;
+    let found = load_posts(call, &page, edge_range(&page), |edge| edge.0, read);
+    let (answer, tokens) = found.await?;
+    respond(call, &answer, tokens)
+}
+
+/// The posts at one end of the edges, with what leads to the pages beside theirs.
+pub(super) async fn load_posts(
+    call: &RequestContext,
+    page: &PageRequest,
+    asked: PageRange,
+    end: fn(&Edge) -> i64,
+    read: impl EdgeReader,
+) -> Result<(ResponsePayload, Option<PageTokens>), Error> {
+    let (viewer, wants, spoken) = (
+        call.viewer(),
+        call.field_selection(ObjectKind::Post),
+        call.answer_vocabulary(),
+    );
+    let page = page.clone();
+    let found = read_or_refuse(call, move |tx| {
+        let cut = page.slice_rows(read(tx, &asked)?, |edge| edge.1);
+        let ids: Vec<PostId> = cut.rows.iter().map(|edge| PostId::new(end(edge))).collect();
+        let mut found: Vec<Post> = posts::find_by_ids(tx, &ids)?;
+        found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
+        let answer = view::render_posts(tx, viewer, found, &wants, spoken)?;
+        Ok((answer, Some(cut.tokens)))
+    });
+    found.await
+}
+
+/// Which of the users found are shown.
+pub(super) type UserFilter = fn(&mut Tx<'_>, Viewer, Vec<User>) -> Result<Vec<User>, Fault>;
+
+/// The users at the first end of the edges.
+pub(super) async fn respond_users(
+    call: &RequestContext,
+    read: impl EdgeReader,
+    choose: UserFilter,
+) -> Result<HttpReply, Error> {
+    let page = call.page_request()?;
+    let asked = edge_range(&page);
+    let (viewer, wants, spoken) = (
+        call.viewer(),
+        user_field_selection(call)?,
+        call.answer_vocabulary(),
+    );
+    let found = read_or_refuse(call, move |tx| {
+        let cut = page.slice_rows(read(tx, &asked)?, |edge| edge.1);
+        let ids: Vec<UserId> = cut.rows.iter().map(|edge| UserId::new(edge.0)).collect();
+        let found = users::find_by_ids(tx, &ids)?;
+        let mut found = choose(tx, viewer, found)?;
+        found.sort_by_cached_key(|user| ids.iter().position(|id| *id == user.id));
+        let answer = view::render_users(tx, viewer, found, &wants, spoken)?;
+        Ok((answer, Some(cut.tokens)))
+    });
+    let (answer, tokens) = found.await?;
+    respond(call, &answer, tokens)
+}
+
+/// Everyone who was found.
+#[expect(clippy::unnecessary_wraps, reason = "one of the ways to choose")]
+pub(super) fn keep_all_users(
+    _: &mut Tx<'_>,
+    _: Viewer,
+    users: Vec<User>,
+) -> Result<Vec<User>, Fault> {
+    Ok(users)
+}
+
+type EdgePageAnswer = (ResponsePayload, Option<PageTokens>);
+
+/// Runs a reading. What is not shown of the thing asked for is told beside no data (contract §3.4).
+async fn read_or_refuse(
+    call: &RequestContext,
+    work: impl TransactionWork<EdgePageAnswer>,
+) -> Result<EdgePageAnswer, Error> {
+    match call.read(work).await {
+        Err(Error::Refused(
+            refusal @ (Refusal::NotFound(_) | Refusal::NotVisible(_) | Refusal::Suspended(_)),
+        )) => Ok((refusal_answer(refusal), None)),
+        other => other,
+    }
+}
+
+/// An answer of nothing but why.
+pub(super) fn refusal_answer(refusal: Refusal) -> ResponsePayload {
+    ResponsePayload {
+        errors: vec![refusal],
+        ..ResponsePayload::default()
+    }
+}
+
+pub(super) fn respond(
+    call: &RequestContext,
+    answer: &ResponsePayload,
+    tokens: Option<PageTokens>,
+) -> Result<HttpReply, Error> {
+    match tokens {
+        Some(tokens) => call.respond_page(answer, &tokens),
+        None => call.respond(answer),
+    }
+}

@@ -1,0 +1,33 @@
+//! The interface's description of itself.
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+
+use crate::endpoint::HandlerFuture;
+use crate::request_context::RequestContext;
+use crate::{openapi, operations};
+
+/// What is built, written once: it does not change while the process lives.
+static V2_DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
+    openapi::document(&operations::ENDPOINTS, false)
+        .to_string()
+        .into()
+});
+
+/// The same of the advertising interface.
+static ADS_DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
+    openapi::ads_document(&operations::ENDPOINTS)
+        .to_string()
+        .into()
+});
+
+/// `GET /12/openapi.json`.
+pub(crate) fn serve_ads_document(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { call.respond_bytes(ADS_DOCUMENT.clone()) })
+}
+
+/// `GET /2/openapi.json`.
+pub(crate) fn serve_document(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { call.respond_bytes(V2_DOCUMENT.clone()) })
+}

@@ -1,0 +1,96 @@
+//! Which vocabulary a request asks to be answered in.
+
+use base::Vocabulary;
+use view::RenderOptions;
+
+/// What a request lets on about its vocabulary, strongest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VocabularyHints {
+    /// A name in fields, expansions or body that only one vocabulary has.
+    pub names: Option<Vocabulary>,
+    /// The words of the path.
+    pub path: Option<Vocabulary>,
+    /// A name that the older vocabulary has to itself, but that clients of the newer one send
+    /// too: `tweet_id` in a body.
+    pub body_key: Option<Vocabulary>,
+}
+
+impl VocabularyHints {
+    /// What the words of a path let on.
+    pub fn from_path(path: Option<Vocabulary>) -> Self {
+        Self {
+            path,
+            ..Self::default()
+        }
+    }
+
+    /// Takes note of what a name betrays. The newer vocabulary wins over the older one, whose
+    /// names its clients go on sending in places.
+    pub fn observe_name(&mut self, name: Option<Vocabulary>) {
+        if self.names != Some(Vocabulary::Post) {
+            self.names = name.or(self.names);
+        }
+    }
+
+    /// Takes note of a body's key.
+    pub fn observe_body_key(&mut self, key: Option<Vocabulary>) {
+        match key {
+            Some(Vocabulary::Post) => self.observe_name(key),
+            Some(Vocabulary::Tweet) => self.body_key = key,
+            None => {}
+        }
+    }
+
+    /// The vocabulary of the answer. Clients of both generations call the older paths and send
+    /// the older body keys, so these leave open which counts a client knows: it gets both.
+    pub fn resolve(self, app: Option<Vocabulary>, default: Vocabulary) -> RenderOptions {
+        let path_tells = self.path.or(self.body_key);
+        let speech = self.names.or(path_tells).or(app).unwrap_or(default);
+        let both_metrics = self.names.is_none() && path_tells != Some(Vocabulary::Post);
+        RenderOptions {
+            vocabulary: speech,
+            both_metric_names: both_metrics,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Vocabulary::{self, Post, Tweet};
+
+    use super::VocabularyHints;
+
+    #[test]
+    fn the_first_that_tells_decides() {
+        let case = |names: &[Vocabulary], path, app, expected: (Vocabulary, bool)| {
+            let mut heard = VocabularyHints {
+                path,
+                ..VocabularyHints::default()
+            };
+            for name in names {
+                heard.observe_name(Some(*name));
+            }
+            heard.observe_name(None);
+            let spoken = heard.resolve(app, Post);
+            assert_eq!((spoken.vocabulary, spoken.both_metric_names), expected);
+        };
+        case(&[], None, None, (Post, true));
+        case(&[], None, Some(Tweet), (Tweet, true));
+        case(&[], Some(Tweet), Some(Post), (Tweet, true));
+        case(&[], Some(Post), Some(Tweet), (Post, false));
+        case(&[Post], Some(Tweet), Some(Tweet), (Post, false));
+        case(&[Tweet], Some(Post), Some(Post), (Tweet, false));
+        case(&[Tweet, Post], None, None, (Post, false));
+        case(&[Post, Tweet], None, None, (Post, false));
+    }
+
+    #[test]
+    fn an_old_body_key_is_only_a_hint() {
+        let mut heard = VocabularyHints::default();
+        heard.observe_body_key(Some(Tweet));
+        let spoken = heard.resolve(None, Post);
+        assert_eq!((spoken.vocabulary, spoken.both_metric_names), (Tweet, true));
+        heard.observe_body_key(Some(Post));
+        assert_eq!(heard.resolve(None, Tweet).vocabulary, Post);
+    }
+}
